@@ -38,9 +38,9 @@ CLASSES = {"tf.data": ["Dataset"], "mx.recordio": ["MXRecordIO", "MXIndexedRecor
 # Names in our modules that do not belong to the interface of a framework.
 HELPERS = {
     "CROP_HINT", "EIGENVALUES", "EIGENVECTORS", "HEADER", "MEMBERS", "MODULES", "OPERATIONS", "RecordmillError",
-    "TextFileIndex", "annotations", "as_operation", "create_module_getattr", "create_namespace", "image_decoders",
-    "make_absent_getattr", "make_lazy_attributes", "map_names_to_sources", "missing", "replace_file", "reverse_colors",
-    "wrap",
+    "TextFileIndex", "annotations", "as_ndarray", "as_operation", "create_module_getattr", "create_namespace",
+    "image_decoders", "make_absent_getattr", "make_lazy_attributes", "map_names_to_sources", "missing",
+    "reverse_colors", "wrap", "write_file_atomically",
 }  # fmt: skip
 
 

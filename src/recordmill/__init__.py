@@ -193,7 +193,7 @@ if TYPE_CHECKING:
     )
 
 
-# British spellings of earlier versions.
+# British spellings, which earlier versions used.
 _RENAMED = {"ColourJitter": "ColorJitter", "RandomGrey": "RandomGrayscale", "greyscale": "grayscale"}
 
 

@@ -1,4 +1,4 @@
-"""Allocation of large arrays that reuses memory.
+"""Allocate large arrays in memory that is reused.
 
 The operating system clears each page of new memory when it is first written. For a batch of 77 MB, clearing is a large
 part of the time that filling it takes.
@@ -20,18 +20,18 @@ ALIGNMENT = 64
 """Large arrays start at a multiple of this many bytes."""
 MIN_REUSED_BYTES = 1 << 20
 """Size from which `Memory` reuses arrays; the C library itself reuses the memory of smaller ones."""
-# The GNU C library adapts its mmap threshold to freed blocks of up to 32 MiB (DEFAULT_MMAP_THRESHOLD_MAX).
+# glibc raises its mmap threshold to the size of a freed block, up to 32 MiB (DEFAULT_MMAP_THRESHOLD_MAX).
 _BLOCK_BYTES = 31 << 20
 
 
 @functools.cache
 def keep_freed_memory() -> None:
-    """Make the C library keep freed memory, as it does after a program has freed one large array."""
+    """Make the C library keep freed memory for later allocations. Freeing one large array has this effect."""
     np.empty(_BLOCK_BYTES, np.uint8)
 
 
 class Memory:
-    """Allocator that reuses the memory of arrays that nothing refers to any more.
+    """Allocator that reuses the memory of arrays that are no longer referenced.
 
     Arrays may be kept for any time; their memory is reused after the last view of them is gone. Methods may be called
     from several threads.
@@ -49,7 +49,7 @@ class Memory:
 
     @property
     def kept_bytes(self) -> int:
-        """Number of bytes that are kept for reuse now."""
+        """Number of free bytes that are currently kept for reuse."""
         with self._lock:
             return sum(block.nbytes for block in self._blocks)
 
@@ -74,13 +74,13 @@ class Memory:
             return np.empty(shape, dtype)
         block = self._take_block(nbytes + ALIGNMENT)
         start = -block.ctypes.data % ALIGNMENT
-        # `root` has the finalizer. It is a view through the buffer protocol, so that views of the result keep it alive.
+        # All views of the result keep `root` alive, because it wraps a buffer. Its finalizer returns the block.
         root = np.frombuffer(block.data, np.uint8, nbytes, start)
         weakref.finalize(root, _return_block, weakref.ref(self), block).atexit = False
         return root.view(dtype).reshape(shape)
 
     def _take_block(self, nbytes: int) -> NDArray[np.uint8]:
-        """Return a kept block of exactly this size, as batches of one loader have equal sizes, or allocate one."""
+        """Return a kept block of exactly this size, or a new one. Batches of a loader usually have equal sizes."""
         with self._lock:
             for index, block in enumerate(self._blocks):
                 if block.nbytes == nbytes:

@@ -1,4 +1,4 @@
-"""All exception classes. Each error states what is wrong, where, and what to do about it.
+"""All exception classes. Each error states the problem, its location, and a solution.
 
 ::
 
@@ -126,7 +126,7 @@ class RecordmillError(Exception):
         return location
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments that recreate this error.
+        """Return the keyword arguments with which the class creates an equal error.
 
         Returns
         -------
@@ -136,7 +136,7 @@ class RecordmillError(Exception):
         return {name: getattr(self, name) for name in names}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the message and the keyword arguments."""
+        """Pickle the error as its class, message and keyword arguments."""
         parts = {
             name: _make_picklable(part) if isinstance(part, Exception) else part for name, part in self.parts().items()
         }
@@ -167,7 +167,7 @@ class DamageError(RecordmillError, ValueError):
 
 
 class TruncatedError(DamageError):
-    """The data end inside a record."""
+    """The shard ends inside a record."""
 
 
 class ChecksumError(DamageError):
@@ -175,7 +175,7 @@ class ChecksumError(DamageError):
 
 
 class FramingError(DamageError):
-    """A length, magic number or record part is invalid."""
+    """A length, a magic number or a part of a split record is invalid."""
 
 
 class PayloadError(DamageError):
@@ -204,7 +204,7 @@ class FeatureError(RecordmillError, ValueError):
         self.feature = feature
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments that recreate this error."""
+        """Return the keyword arguments with which the class creates an equal error."""
         return super().parts() | {"feature": self.feature}
 
 
@@ -213,7 +213,7 @@ class ExampleTypeError(FeatureError, TypeError):
 
 
 class LimitError(RecordmillError, ValueError):
-    """A size exceeds a limit of the format or of the caller."""
+    """A size exceeds a limit of the format or a limit that the caller set."""
 
 
 class ShardChangedError(RecordmillError, OSError):
@@ -221,7 +221,7 @@ class ShardChangedError(RecordmillError, OSError):
 
 
 class WriteError(RecordmillError, OSError):
-    """The output could not be written; no incomplete file has its final name.
+    """The output could not be written; incomplete files do not have their final names.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ class WriteError(RecordmillError, OSError):
         self.errno = errno
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments that recreate this error."""
+        """Return the keyword arguments with which the class creates an equal error."""
         return super().parts() | {"errno": self.errno}
 
 
@@ -247,11 +247,11 @@ class OutputExistsError(WriteError, FileExistsError):
 
 
 class UnsupportedPathError(RecordmillError, ValueError):
-    """A path is an address, such as ``s3://bucket/train``; only local paths are supported."""
+    """A path is a URL, such as ``s3://bucket/train``; only local paths are supported."""
 
 
 class InputError(RecordmillError, ValueError):
-    """An input of `pack` cannot be used."""
+    """A file, folder or list that `pack` reads is invalid."""
 
 
 class MissingInputError(InputError, FileNotFoundError):
@@ -311,12 +311,12 @@ class DecodeError(RecordmillError, ValueError):
         return location + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments that recreate this error."""
+        """Return the keyword arguments with which the class creates an equal error."""
         return super().parts() | {"position": self.position, "feature": self.feature, "cause": self.cause}
 
 
 class WorkerError(RecordmillError, RuntimeError):
-    """A worker of a loader died, did not start, or could not send its result.
+    """A worker process or thread of a loader died, did not start, or could not return its result.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ class WorkerError(RecordmillError, RuntimeError):
         return location + _stage_location(self.stage, self.position) + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments that recreate this error.
+        """Return the keyword arguments with which the class creates an equal error.
 
         Returns
         -------
@@ -370,7 +370,7 @@ class WorkerError(RecordmillError, RuntimeError):
 
 
 class MapError(RecordmillError, RuntimeError):
-    """A function of a pipeline raised an error, hung, changed its input, or returned an invalid result.
+    """A function in a pipeline raised an error, hung, changed its input, or returned an invalid result.
 
     Parameters
     ----------
@@ -408,7 +408,7 @@ class MapError(RecordmillError, RuntimeError):
         return _stage_location(self.stage, self.position) + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments that recreate this error."""
+        """Return the keyword arguments with which the class creates an equal error."""
         names = ("stage", "function", "position", "cause")
         return super().parts() | {name: getattr(self, name) for name in names}
 

@@ -16,7 +16,7 @@ KINDS: tuple[str, ...] = get_args(Kind)
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """Kind and shape of one feature.
+    """Kind and shape of the values of one feature.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Feature:
             raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}")
         shape = self._value_shape
         if None in shape and shape != (None,):
-            raise ValueError(f"a variable shape must be (None,), per record or per frame, got {self.shape}")
+            raise ValueError(f"a shape with an unknown length must be (None,), per record or per frame, got {self.shape}")
         if self.sequence and (not self.shape or self.shape[0] is not None):
             raise ValueError(f"the shape of a sequence must start with None (the frames), got {self.shape}")
         if self.optional and (not self.shape or self.shape[0] is not None):
@@ -62,7 +62,7 @@ class Feature:
 
     @property
     def _value_shape(self) -> tuple[int | None, ...]:
-        """Shape of the values per record; of a sequence, per frame."""
+        """Shape of the values in one record; in a sequence, in one frame."""
         return self.shape[1:] if self.sequence else self.shape
 
     @property

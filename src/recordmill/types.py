@@ -1,4 +1,4 @@
-"""Data classes that several packages share: ragged arrays, frame indexes, feature lists and faults."""
+"""Data classes that several subpackages use: ragged arrays, frame indexes, feature lists and faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Ragged:
-    """Rows of different lengths in one array.
+    """Rows of different lengths, stored in one array.
 
     Row ``i`` is ``data[row_splits[i]:row_splits[i + 1]]``. If `data` is a one-dimensional array of ``uint8``, indexing
     and iteration return rows as `bytes`. Otherwise rows are arrays, or `Ragged` if `data` is a `Ragged`.
@@ -114,7 +114,7 @@ class Ragged:
 
     @classmethod
     def from_blocks(cls, data: _core.Block, row_splits: _core.Block) -> Ragged:
-        """Return a view of byte rows that the native module allocated.
+        """Create a Ragged of bytes from memory of the native module, without a copy.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class Ragged:
 
     @classmethod
     def from_rows(cls, rows: list[Any]) -> Ragged:
-        """Concatenate byte strings or arrays.
+        """Create a Ragged whose rows are copies of byte strings or arrays.
 
         Parameters
         ----------
@@ -172,12 +172,12 @@ class FrameIndex:
         return len(self.offsets)
 
     def __getitem__(self, rows: slice | NDArray[np.integer[Any]]) -> FrameIndex:
-        """Return the index of only the frames that a slice or an array of positions selects."""
+        """Return an index with the frames at a slice or an array of positions."""
         return FrameIndex(self.offsets[rows], self.lengths[rows])
 
 
 class RecordRef(NamedTuple):
-    """Location of one record.
+    """Location of one record: shard, position in it, and byte offset.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ class RecordRef(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class FeatureList:
-    """Value of a feature that a writer stores as a feature list of a ``SequenceExample``.
+    """Feature value that a writer stores as a feature list of a ``SequenceExample``.
 
     Parameters
     ----------

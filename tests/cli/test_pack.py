@@ -163,7 +163,7 @@ def test_pack_refuses_option_without_effect(run: Run, photos: Path, tmp_path: Pa
 
 def test_pack_errors_name_options_that_conflict(run: Run, photos: Path, tmp_path: Path) -> None:
     result = run("pack", photos, tmp_path / "x.tfrecord", "--quality", "50")
-    assert result.code == 2 and "need --encode" in result.err
+    assert result.code == 2 and "without --encode" in result.err
     result = run("pack", photos, tmp_path / "x", "--shards", "2", "--max-shard-bytes", "1MB")
     assert result.code == 2 and "not allowed with" in result.err
 

@@ -114,7 +114,7 @@ def test_killed_worker_is_reported_with_its_task(tmp_path: Path) -> None:
         pool.submit(3)
         assert wait_until(lambda: (tmp_path / "hangs").exists() and (tmp_path / "hangs").read_text())
         assert wait_until(lambda: pool.counters().num_finished == 2)
-        assert [task for task, _ in pool.running()] == [2]
+        assert [task for task, _ in pool.running_tasks()] == [2]
         worker = int((tmp_path / "hangs").read_text())
         with pytest.raises(TimeoutError):
             pool.result(2, timeout=0.01)

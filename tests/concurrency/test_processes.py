@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recordmill.concurrency.processes import create_executor
-from recordmill.concurrency.shared_memory import TaskBuffer
+from recordmill.concurrency.processes import create_process_executor
+from recordmill.concurrency.shared_memory import TaskInputBuffer
 from recordmill.concurrency.status_page import StatusPage
 from recordmill.errors import WorkerError
 from tests.concurrency.helpers import are_equal, child_processes, is_running, running_script, wait_until
@@ -20,10 +20,10 @@ pytestmark = pytest.mark.usefixtures("_light_main")
 
 SCRIPT = """
 import os, time
-from recordmill.concurrency.processes import create_executor
+from recordmill.concurrency.processes import create_process_executor
 
 if __name__ == "__main__":
-    executor = create_executor(1, os.getpid)
+    executor = create_process_executor(1, os.getpid)
     executor.submit(os.getpid).result()
     executor.submit(time.sleep, 10_000)
     print("ready", flush=True)
@@ -36,7 +36,7 @@ def _set_variable(value: str) -> None:
 
 
 def test_executor_initializes_processes_that_ignore_interrupts() -> None:
-    with create_executor(1, _set_variable, "set") as executor:
+    with create_process_executor(1, _set_variable, "set") as executor:
         assert executor.submit(os.getenv, "RECORDMILL_TEST_VALUE").result() == "set"
         os.kill(executor.submit(os.getpid).result(), signal.SIGINT)
         assert executor.submit(os.getenv, "RECORDMILL_TEST_VALUE").result() == "set"
@@ -68,8 +68,8 @@ def test_status_page_keeps_the_last_status_that_fits() -> None:
 
 
 def test_task_buffer_returns_inputs_and_reuses_slots() -> None:
-    writer = TaskBuffer.create()
-    reader = TaskBuffer(writer.file)
+    writer = TaskInputBuffer.create()
+    reader = TaskInputBuffer(writer.file)
     inputs = {task: {"task": task, "rows": np.full(10_000 * (task % 3), task)} for task in range(20)}
     for task, value in inputs.items():
         writer.write(task, value)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from recordmill.concurrency.messages import Message, MessageKind, receive_message, send_message
-from recordmill.concurrency.serialization import ErrorChain, PickleParts, load_parts
+from recordmill.concurrency.serialization import ErrorChain, PickleParts, load_pickle_parts
 from recordmill.concurrency.shared_memory import MAX_SEGMENTS, NO_SLOT, SegmentPool, SegmentViews
 from tests.concurrency.helpers import are_equal, build_mixed_batch, descriptors
 from tests.concurrency.tasks import HeavyError, UnpicklableError
@@ -38,7 +38,7 @@ def test_pickle_parts_round_trip(value: Any) -> None:
     parts = PickleParts(value)
     serialized = parts.tobytes()
     assert len(serialized) == parts.nbytes
-    assert are_equal(load_parts(memoryview(serialized)), value)
+    assert are_equal(load_pickle_parts(memoryview(serialized)), value)
     file = os.memfd_create("test")
     try:
         parts.write(file)
@@ -56,7 +56,7 @@ def test_large_arrays_become_aligned_writable_views() -> None:
     value["fixed"].flags.writeable = False
     parts = PickleParts(value)
     segment[start : start + parts.nbytes] = parts.tobytes()
-    again = load_parts(segment.data[start : start + parts.nbytes])
+    again = load_pickle_parts(segment.data[start : start + parts.nbytes])
     assert are_equal(again, value)
     for name in ("image", "large", "fortran"):
         assert np.shares_memory(again[name], segment)
@@ -83,10 +83,10 @@ class Pair:
         send_message(self.worker_end, Message(MessageKind.RESULT), segment.file if segment.is_new else None)
         message = receive_message(self.consumer_end)
         assert message is not None
-        root = self.views.view(segment.slot, parts.nbytes, message.file)
+        root = self.views.view_segment(segment.slot, parts.nbytes, message.file)
         if segment.slot == NO_SLOT:
             os.close(segment.file)
-        return load_parts(root.data), segment.slot
+        return load_pickle_parts(root.data), segment.slot
 
     def close(self) -> None:
         for file, _ in self.segments._files.values():
@@ -199,17 +199,17 @@ def test_error_chain_keeps_causes_notes_and_attributes() -> None:
     error = HeavyError(np.arange(200_000))
     error.add_note("a note")
     failure = ErrorChain.from_exception(raised(error, cause))
-    again = load_parts(memoryview(PickleParts(failure).tobytes())).restore()
+    again = load_pickle_parts(memoryview(PickleParts(failure).tobytes())).restore_error()
     assert type(again) is HeavyError and np.array_equal(again.payload, np.arange(200_000))
     assert again.__notes__[0] == "a note" and "innermost" in again.__notes__[1]
     assert type(again.__cause__) is KeyError and type(again.__cause__.__cause__) is FileNotFoundError
-    pickle.loads(pickle.dumps(ErrorChain.from_exception(raised(UnpicklableError(1, 2))))).restore()
+    pickle.loads(pickle.dumps(ErrorChain.from_exception(raised(UnpicklableError(1, 2))))).restore_error()
 
 
 def test_error_chain_ends_in_a_cycle() -> None:
     first, second = ValueError(1), ValueError(2)
     first.__context__, second.__context__ = second, first
-    again = ErrorChain.from_exception(first).restore()
+    again = ErrorChain.from_exception(first).restore_error()
     assert again.__context__ is not None and str(again.__context__) == "2"
 
 

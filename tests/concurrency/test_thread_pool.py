@@ -54,12 +54,12 @@ def test_slow_task_does_not_delay_other_tasks() -> None:
     assert wait_until(lambda: pool.counters().num_ready == 29)
     with pytest.raises(TimeoutError):
         pool.result(0, timeout=0.01)
-    assert [task for task, _ in pool.running()] == [0]
+    assert [task for task, _ in pool.running_tasks()] == [0]
     assert pool.result(17) == 17
     gate.set()
     assert pool.result(0) is True
     assert [pool.result(task) for task in range(1, 17)] == list(range(1, 17))
-    assert pool.running() == []
+    assert pool.running_tasks() == []
     counters = pool.counters()
     assert counters.num_ready == 12 and counters.waited_s > 0 and sum(one.busy_s for one in counters.workers) > 0
     pool.close()
@@ -153,7 +153,7 @@ def test_close_does_not_wait_for_a_hanging_task() -> None:
         pool.submit(9)
         assert wait_until(lambda: pool.counters().num_finished == 8)
         pool.close(timeout=0.01)
-        assert [task for task, _ in pool.running()] == [1]
+        assert [task for task, _ in pool.running_tasks()] == [1]
         gate.set()
 
 

@@ -24,7 +24,7 @@ class TestTfrecordFraming(FramingTests):
     format = TFRECORD
     damage_table = TABLES["tfrecord"][1]
     frame = staticmethod(tfrecord.frame)
-    records = staticmethod(tfrecord.records)
+    iter_records = staticmethod(tfrecord.iter_records)
     literals = (
         ((), ""),
         ((b"",), "0000000000000000 29039807 d8ea82a2"),
@@ -38,7 +38,7 @@ class TestRecordioFraming(FramingTests):
     format = RECORDIO
     damage_table = TABLES["recordio"][1]
     frame = staticmethod(recordio.frame)
-    records = staticmethod(recordio.records)
+    iter_records = staticmethod(recordio.iter_records)
     literals = (
         ((), ""),
         ((b"",), "0a23d7ce 00000000"),
@@ -55,7 +55,7 @@ class TestOfrecordFraming(FramingTests):
     format = OFRECORD
     damage_table = TABLES["ofrecord"][1]
     frame = staticmethod(ofrecord.frame)
-    records = staticmethod(ofrecord.records)
+    iter_records = staticmethod(ofrecord.iter_records)
     literals = (
         ((), ""),
         ((b"\x0a\x00", b"x"), "0200000000000000 0a00 0100000000000000 78"),

@@ -14,7 +14,7 @@ from recordmill.formats.tfrecord.payload import EXAMPLE, SEQUENCE_EXAMPLE
 from recordmill.schema import Feature, Schema
 from recordmill.testing import strategies
 from recordmill.testing.messages import EXAMPLE_KINDS, OFRECORD_KINDS, Features
-from recordmill.testing.payload_suite import schema_for, to_writer_values
+from recordmill.testing.payload_suite import build_writer_schema, to_writer_values
 from recordmill.types import FeatureList
 from tests.oracle import test_oracle_against_google_protobuf as google
 
@@ -51,7 +51,7 @@ def google_bytes(codec: NativeCodec, features: Features, lists: Mapping[str, Any
 
 def serialize_with_codec(codec: NativeCodec, features: Features) -> bytes:
     example = {name: to_writer_values(kind or "", values) for name, (kind, values) in features.items()}
-    return codec.serialize([example], schema_for(features), 0)[0]
+    return codec.serialize([example], build_writer_schema(features), 0)[0]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_serialize_of_sequences_equals_google_protobuf(
     for name in names:
         kind = data.draw(st.sampled_from(("bytes", "float32", "int64")))
         lists[name] = (kind, data.draw(st.lists(st.lists(strategies.values(kind), max_size=3), max_size=4)))
-    kinds = dict(schema_for(context))
+    kinds = dict(build_writer_schema(context))
     kinds |= {name: Feature(kind, (None, None), sequence=True, optional=True) for name, (kind, _) in lists.items()}
     example = {name: to_writer_values(kind or "", values) for name, (kind, values) in context.items()}
     example |= {

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from recordmill.testing import ofrecord, recordio, strategies, tfrecord
-from recordmill.testing.damage import SAMPLE_PAYLOADS, TABLES, Damage, apply_damage_table, build_damages
-from recordmill.testing.damage.compression import StreamDamage, build_stream_damages
+from recordmill.testing.damage import SAMPLE_PAYLOADS, TABLES, Damage, apply_damage_table, build_damaged_shards
+from recordmill.testing.damage.compression import CompressedFile, build_compressed_files
 from recordmill.testing.faults import FAULT_KINDS, OracleError, read_until_fault
 
-READERS = {"tfrecord": tfrecord.records, "recordio": recordio.records, "ofrecord": ofrecord.records}
-ROWS = [pytest.param(family, row, id=f"{family}-{row}") for family in TABLES for row in build_damages(family)]
+READERS = {"tfrecord": tfrecord.iter_records, "recordio": recordio.iter_records, "ofrecord": ofrecord.iter_records}
+ROWS = [pytest.param(family, row, id=f"{family}-{row}") for family in TABLES for row in build_damaged_shards(family)]
 CONTENT = b"".join(tfrecord.frame(payload) for payload in SAMPLE_PAYLOADS)
 
 
@@ -28,21 +28,21 @@ def test_records_yields_payloads_before_damage_then_raises_fault(family: str, ro
         assert (error.kind, error.offset, error.position) == (row.kind, row.offset, row.position)
 
 
-@pytest.mark.parametrize("row", [row for row in build_damages("recordio") if row.verify_only], ids=str)
+@pytest.mark.parametrize("row", [row for row in build_damaged_shards("recordio") if row.verify_only], ids=str)
 def test_bad_padding_reports_offset_and_record(row: Damage) -> None:
     assert recordio.find_bad_padding(row.data) == [(row.offset, row.position)]
 
 
 @pytest.mark.parametrize("family", TABLES)
 def test_damages_have_unique_names_and_change_shard(family: str) -> None:
-    rows = build_damages(family)
+    rows = build_damaged_shards(family)
     sound = b"".join(TABLES[family][0](payload) for payload in SAMPLE_PAYLOADS)
     assert len({row.name for row in rows}) == len(rows)
     assert all(row.data != sound for row in rows)
 
 
 def test_damages_cover_every_framing_fault() -> None:
-    shown = {row.kind for family in TABLES for row in build_damages(family)}
+    shown = {row.kind for family in TABLES for row in build_damaged_shards(family)}
     payload_faults = {"bad_payload", "feature_mismatch", "bad_compression", "limit_exceeded"}
     assert shown - {None} == set(FAULT_KINDS) - payload_faults
 
@@ -53,7 +53,7 @@ def test_apply_damage_table_rejects_unsuitable_payloads(payloads: tuple[bytes, .
         apply_damage_table(*TABLES["tfrecord"], payloads)
 
 
-def inflate_stream(row: StreamDamage) -> tuple[bytes, bool]:
+def inflate_stream(row: CompressedFile) -> tuple[bytes, bool]:
     """Return what zlib makes of a whole-file stream, and whether it is sound."""
     content, rest = b"", row.data
     try:
@@ -70,8 +70,8 @@ def inflate_stream(row: StreamDamage) -> tuple[bytes, bool]:
     return content, True
 
 
-@pytest.mark.parametrize("row", build_stream_damages(CONTENT), ids=str)
-def test_inflate_of_damaged_stream_agrees_with_zlib(row: StreamDamage) -> None:
+@pytest.mark.parametrize("row", build_compressed_files(CONTENT), ids=str)
+def test_inflate_of_damaged_stream_agrees_with_zlib(row: CompressedFile) -> None:
     content, sound = inflate_stream(row)
     assert sound == (row.kind is None)
     assert content == row.content if sound else row.content.startswith(content)
@@ -101,6 +101,6 @@ def test_records_of_tfrecord_with_a_flipped_bit_never_show_a_changed_payload(
     if not shard:
         return
     shard[place % len(shard)] ^= 1 << bit % 8
-    found, error = read_until_fault(tfrecord.records(bytes(shard)))
+    found, error = read_until_fault(tfrecord.iter_records(bytes(shard)))
     assert error is not None
     assert [payload for _, payload in found] == payloads[: len(found)]

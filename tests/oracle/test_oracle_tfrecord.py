@@ -63,7 +63,7 @@ def test_unframe_reports_kind_offset_and_position_of_fault() -> None:
 
 
 def test_read_until_fault_of_damaged_shard_keeps_records_before() -> None:
-    found, error = read_until_fault(tfrecord.records(tfrecord.frame(b"hello") + bytes(12)))
+    found, error = read_until_fault(tfrecord.iter_records(tfrecord.frame(b"hello") + bytes(12)))
     assert found == [(0, b"hello")]
     assert error is not None
     assert error.kind == "length_checksum"

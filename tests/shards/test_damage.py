@@ -14,8 +14,8 @@ import pytest
 import recordmill as rm
 from recordmill.errors import RecordmillError
 from recordmill.testing import ofrecord, recordio, tfrecord
-from recordmill.testing.damage import SAMPLE_PAYLOADS, TABLES, Damage, build_damages
-from recordmill.testing.damage.compression import StreamDamage, build_stream_damages
+from recordmill.testing.damage import SAMPLE_PAYLOADS, TABLES, Damage, build_damaged_shards
+from recordmill.testing.damage.compression import CompressedFile, build_compressed_files
 
 CLASSES: dict[str, type[RecordmillError]] = {
     "truncated_header": rm.TruncatedError,
@@ -29,7 +29,7 @@ CLASSES: dict[str, type[RecordmillError]] = {
     "bad_compression": rm.CompressionError,
 }
 OTHER_CONTENT = ("html_page", "gzip_read_as_plain", "recordio_file", "tfrecord_file")
-ROWS = [(format_name, row) for format_name in TABLES for row in build_damages(format_name)]
+ROWS = [(format_name, row) for format_name in TABLES for row in build_damaged_shards(format_name)]
 DAMAGED = [(format_name, row) for format_name, row in ROWS if row.name not in OTHER_CONTENT]
 CONTENT = b"".join(map(tfrecord.frame, SAMPLE_PAYLOADS))
 # Building an index reads only headers, so these faults appear at the offset to which the wrong header leads.
@@ -178,12 +178,12 @@ def test_verify_reports_each_damaged_record_and_counts_others(format_name: str, 
 
 
 @pytest.mark.parametrize("threads", [0, 2])
-@pytest.mark.parametrize("row", build_stream_damages(CONTENT), ids=name_of)
+@pytest.mark.parametrize("row", build_compressed_files(CONTENT), ids=name_of)
 def test_reader_yields_complete_records_of_damaged_stream_then_raises(
-    row: StreamDamage, threads: int, tmp_path: Path
+    row: CompressedFile, threads: int, tmp_path: Path
 ) -> None:
     path = write(tmp_path, "tfrecord", row.data)
-    expected = [payload for _, payload in tfrecord.records(row.content)]
+    expected = [payload for _, payload in tfrecord.iter_records(row.content)]
     error: RecordmillError | None
     try:
         reader = rm.ShardReader(path, format="tfrecord", compression=row.container)

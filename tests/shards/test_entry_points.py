@@ -172,14 +172,14 @@ def test_entry_points_of_read_only_directory_are_saved_in_cache(
 ) -> None:
     monkeypatch.setenv("RECORDMILL_CACHE", str(tmp_path / "cache"))
     paths = write_images(tmp_path / "data", images=PHOTOS)
-    create = LOCAL.create
+    create = LOCAL.create_output
 
     def refuse(path: str, *, overwrite: bool) -> Any:
         if path.startswith(str(tmp_path / "data")):
             raise rm.WriteError("cannot create a file", shard=path)
         return create(path, overwrite=overwrite)
 
-    monkeypatch.setattr(LOCAL, "create", refuse)
+    monkeypatch.setattr(LOCAL, "create_output", refuse)
     assert cache_path(paths[0], ENTRY_POINTS_SUFFIX) in rm.build_index(paths, entry_points=True)
     found = ShardCollection(paths).entry_points(range(6), "image")
     assert found is not None and list(found) == expected_tables(PHOTOS)

@@ -118,14 +118,16 @@ def test_index_of_read_only_directory_is_saved_in_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scans: list[int]
 ) -> None:
     path, payloads = write_numbered(tmp_path)
-    real = LOCAL.create
+    real = LOCAL.create_output
 
     def refuse(target: str, *, overwrite: bool) -> Any:
         if Path(target).parent == tmp_path:
             raise PermissionError(13, "Permission denied", target)
         return real(target, overwrite=overwrite)
 
-    monkeypatch.setattr(type(LOCAL), "create", lambda self, target, *, overwrite: refuse(target, overwrite=overwrite))
+    monkeypatch.setattr(
+        type(LOCAL), "create_output", lambda self, target, *, overwrite: refuse(target, overwrite=overwrite)
+    )
     assert rm.ShardReader(path)[:] == payloads
     assert os.listdir(tmp_path) == [path.name]
     assert Path(cache_path(str(path))).exists()
@@ -139,7 +141,7 @@ def test_reader_works_if_index_cannot_be_saved(tmp_path: Path, monkeypatch: pyte
     def refuse(self: Any, target: str, *, overwrite: bool) -> Any:
         raise PermissionError(13, "Permission denied", target)
 
-    monkeypatch.setattr(type(LOCAL), "create", refuse)
+    monkeypatch.setattr(type(LOCAL), "create_output", refuse)
     assert rm.ShardReader(path)[:] == payloads
     assert os.listdir(tmp_path) == [path.name]
 

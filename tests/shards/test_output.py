@@ -134,7 +134,7 @@ def test_writer_leaves_no_file_after_any_failed_operation(
     complete = MemoryStorage()
     recorder = FaultyStorage(complete)
     paths = write_payloads(recorder, payloads, **options)
-    assert {"create", "write", "finish", "commit", "remove", "open"} <= {name for name, _ in recorder.operations}
+    assert {"create_output", "write", "finish", "commit", "remove", "open"} <= {name for name, _ in recorder.operations}
     num_failed = 0
     for fail_at in range(len(recorder.operations)):
         storage = MemoryStorage()

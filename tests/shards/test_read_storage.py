@@ -46,7 +46,7 @@ def test_collection_reads_and_indexes_shards_of_given_storage(format_name: str) 
     assert sorted(storage.files) == sorted([*NAMES, *map(sidecar_path, NAMES)])
     recorder = FaultyStorage(storage)
     assert read_ids(open_collection(recorder, format_name)) == list(range(NUM_RECORDS))
-    assert "create" not in {operation for operation, _ in recorder.operations}, "the saved index is used"
+    assert "create_output" not in {operation for operation, _ in recorder.operations}, "the saved index is used"
 
 
 @pytest.mark.parametrize("with_sidecars", [False, True])
@@ -56,7 +56,7 @@ def test_collection_raises_or_reads_all_records_if_any_operation_fails(format_na
     read_ids(open_collection(recorder, format_name))
     # The records can be read without these operations.
     optional = {("read", path) for path in map(sidecar_path, NAMES)} | {
-        ("create", path) for path in map(sidecar_path, NAMES)
+        ("create_output", path) for path in map(sidecar_path, NAMES)
     }
     num_errors = 0
     for fail_at, operation in enumerate(recorder.operations):

@@ -53,7 +53,7 @@ def test_stream_split_anywhere_has_same_records(tmp_path_factory: pytest.TempPat
     source = ShardCollection(folder, format="ofrecord", payload="raw")
     assert [example["payload"] for example in source.__getitems__(range(len(source)))] == payloads
     assert ofrecord.read_records_of_parts(pieces) == [
-        (*ofrecord.locate_in_parts(pieces, offset), payload) for offset, payload in ofrecord.records(stream)
+        (*ofrecord.locate_in_parts(pieces, offset), payload) for offset, payload in ofrecord.iter_records(stream)
     ]
 
 
@@ -132,7 +132,7 @@ def write_spanning(folder: Path, count: int = 30) -> tuple[Path, bytes]:
 
 def test_verify_and_info_accept_records_that_continue_in_next_part(tmp_path: Path) -> None:
     folder, stream = write_spanning(tmp_path)
-    offsets = [offset for offset, _ in ofrecord.records(stream)]
+    offsets = [offset for offset, _ in ofrecord.iter_records(stream)]
     (folder / ofrecord.build_part_name(4)).write_bytes(stream[: offsets[5]])  # This part is not joined with others.
     report = rm.verify(folder)
     assert report.ok and report.num_records == 35
@@ -164,7 +164,7 @@ def test_verify_reports_each_truncated_part(tmp_path: Path) -> None:
 
 def test_verify_locates_flipped_bit_in_spanning_parts(tmp_path: Path) -> None:
     folder, stream = write_spanning(tmp_path)
-    offset, payload = next(iter(ofrecord.records(stream)))
+    offset, payload = next(iter(ofrecord.iter_records(stream)))
     path = folder / ofrecord.build_part_name(0)
     path.write_bytes(path.read_bytes()[:8] + b"\xff" * len(payload) + path.read_bytes()[8 + len(payload) :])
     (fault,) = rm.verify(folder, payload="ofrecord").faults

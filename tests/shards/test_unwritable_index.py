@@ -134,7 +134,7 @@ def test_index_of_any_storage_follows_the_same_rule(number: int) -> None:
     operations = write(None).operations
     complete = dict(memory.files)
     for row, (name, path) in enumerate(operations):
-        if path.endswith(".rmx") and name in ("create", "write", "finish", "commit"):
+        if path.endswith(".rmx") and name in ("create_output", "write", "finish", "commit"):
             memory = MemoryStorage()
             if number == errno.EIO:
                 with pytest.raises(WriteError):

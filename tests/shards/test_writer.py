@@ -19,7 +19,7 @@ import recordmill as rm
 from recordmill.testing import ofrecord, recordio, tfrecord
 from tests.shards.helpers import FORMATS
 
-RECORDS = {"tfrecord": tfrecord.records, "recordio": recordio.records, "ofrecord": ofrecord.records}
+RECORDS = {"tfrecord": tfrecord.iter_records, "recordio": recordio.iter_records, "ofrecord": ofrecord.iter_records}
 
 
 def example(family: str, number: int) -> dict[str, Any]:

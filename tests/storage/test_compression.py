@@ -10,8 +10,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from recordmill import _core
-from recordmill.storage.compression import Compressor, check_compression, detect_compression, detect_stream
-from recordmill.testing.damage.compression import StreamDamage, build_stream_damages
+from recordmill.storage.compression import (
+    Compressor,
+    check_compression,
+    detect_compression,
+    detect_compression_by_trial,
+)
+from recordmill.testing.damage.compression import CompressedFile, build_compressed_files
 
 CONTENT = b"".join(b"%d: some text that repeats, " % number for number in range(40))
 
@@ -20,8 +25,8 @@ def read(source: _core.Source, offset: int, length: int) -> bytes:
     return bytes(memoryview(source.read(offset, length)))
 
 
-@pytest.mark.parametrize("damage", build_stream_damages(CONTENT), ids=str)
-def test_source_reads_all_sound_bytes_of_damaged_stream(damage: StreamDamage) -> None:
+@pytest.mark.parametrize("damage", build_compressed_files(CONTENT), ids=str)
+def test_source_reads_all_sound_bytes_of_damaged_stream(damage: CompressedFile) -> None:
     source = _core.Source.from_bytes(damage.data, compression=damage.container)
     if damage.kind is None:
         assert read(source, 0, 1 << 30) == damage.content
@@ -106,9 +111,9 @@ def test_detect_compression_requires_complete_header() -> None:
 def test_detect_stream_rejects_bytes_that_only_look_like_a_zlib_header() -> None:
     lookalike = b"\x78\x9c" + b"\xff" * 30
     assert detect_compression(lookalike) == "zlib"
-    assert detect_stream(lookalike) is None
-    assert detect_stream(zlib.compress(CONTENT)[:100]) == "zlib"
-    assert detect_stream(gzip.compress(CONTENT)[:100]) == "gzip"
+    assert detect_compression_by_trial(lookalike) is None
+    assert detect_compression_by_trial(zlib.compress(CONTENT)[:100]) == "zlib"
+    assert detect_compression_by_trial(gzip.compress(CONTENT)[:100]) == "gzip"
 
 
 def test_check_compression_accepts_names_in_any_case_and_rejects_others() -> None:

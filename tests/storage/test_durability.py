@@ -11,7 +11,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.errors import WriteError
-from recordmill.storage.base import write_atomically
+from recordmill.storage.base import write_file_atomically
 from recordmill.storage.local import LOCAL
 from recordmill.testing.storage import FaultyStorage, MemoryStorage
 
@@ -64,7 +64,7 @@ def test_writer_syncs_parents_of_folders_that_it_creates(tmp_path: Path, recorde
 
 
 def test_write_atomically_syncs_folder_after_rename(tmp_path: Path, recorded_calls: list[tuple[str, str]]) -> None:
-    write_atomically(LOCAL, str(tmp_path / "file"), b"data")
+    write_file_atomically(LOCAL, str(tmp_path / "file"), b"data")
     assert [call for call, _ in recorded_calls] == ["fsync", "rename", "fsync"]
     assert recorded_calls[1:] == [("rename", str(tmp_path / "file")), ("fsync", str(tmp_path))]
 
@@ -116,7 +116,7 @@ def test_folder_that_cannot_be_opened_is_not_synced(tmp_path: Path, monkeypatch:
         return real_open(path, flags, *args, **options)
 
     monkeypatch.setattr(os, "open", open_file)
-    write_atomically(LOCAL, str(tmp_path / "file"), b"data")
+    write_file_atomically(LOCAL, str(tmp_path / "file"), b"data")
     assert (tmp_path / "file").read_bytes() == b"data"
 
 

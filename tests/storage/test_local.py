@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from recordmill.errors import OutputExistsError, WriteError
-from recordmill.storage.base import write_atomically
+from recordmill.storage.base import write_file_atomically
 from recordmill.storage.local import LOCAL, convert_write_errors, natural_sort_key
 
 
@@ -29,7 +29,7 @@ def test_natural_keys_of_any_names_are_comparable(names: list[str]) -> None:
 
 def test_output_file_has_final_name_only_after_commit(tmp_path: Path) -> None:
     path = tmp_path / "new" / "file"
-    file = LOCAL.create(str(path), overwrite=False)
+    file = LOCAL.create_output(str(path), overwrite=False)
     file.write(b"one ")
     file.write(memoryview(b"two"))
     assert not path.exists()
@@ -42,7 +42,7 @@ def test_output_file_has_final_name_only_after_commit(tmp_path: Path) -> None:
 
 
 def test_discarded_output_file_leaves_no_file(tmp_path: Path) -> None:
-    file = LOCAL.create(str(tmp_path / "file"), overwrite=False)
+    file = LOCAL.create_output(str(tmp_path / "file"), overwrite=False)
     file.write(b"x")
     file.discard()
     file.discard()
@@ -53,17 +53,17 @@ def test_discarded_output_file_leaves_no_file(tmp_path: Path) -> None:
 
 def test_create_and_commit_refuse_existing_file_without_overwrite(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    early = LOCAL.create(str(path), overwrite=False)
+    early = LOCAL.create_output(str(path), overwrite=False)
     path.write_bytes(b"other")
     with pytest.raises(OutputExistsError):
-        LOCAL.create(str(path), overwrite=False)
+        LOCAL.create_output(str(path), overwrite=False)
     early.finish()
     with pytest.raises(OutputExistsError) as caught:
         early.commit()
     assert caught.value.shard == str(path)
     early.discard()
     assert path.read_bytes() == b"other"
-    replacing = LOCAL.create(str(path), overwrite=True)
+    replacing = LOCAL.create_output(str(path), overwrite=True)
     replacing.write(b"new")
     replacing.finish()
     replacing.commit()
@@ -74,7 +74,7 @@ def test_create_and_commit_refuse_existing_file_without_overwrite(tmp_path: Path
 def test_create_raises_write_error_if_parent_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"")
     with pytest.raises(WriteError) as caught:
-        LOCAL.create(str(tmp_path / "a" / "b"), overwrite=False)
+        LOCAL.create_output(str(tmp_path / "a" / "b"), overwrite=False)
     assert "cannot create" in str(caught.value)
     assert caught.value.shard == str(tmp_path / "a" / "b")
 
@@ -115,7 +115,7 @@ def test_commit_without_hard_links_refuses_existing_file(tmp_path: Path, monkeyp
         raise PermissionError(errno.EPERM, "Operation not permitted", old)
 
     monkeypatch.setattr(os, "link", link)
-    first, second = (LOCAL.create(str(tmp_path / "file"), overwrite=False) for _ in range(2))
+    first, second = (LOCAL.create_output(str(tmp_path / "file"), overwrite=False) for _ in range(2))
     for file, content in ((first, b"first"), (second, b"second")):
         file.write(content)
         file.finish()
@@ -128,12 +128,12 @@ def test_commit_without_hard_links_refuses_existing_file(tmp_path: Path, monkeyp
 
 def test_write_atomically_keeps_old_content_on_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "file"
-    write_atomically(LOCAL, str(path), b"old")
+    write_file_atomically(LOCAL, str(path), b"old")
 
     def fail(old: str, new: str) -> None:
         raise OSError(errno.EIO, "Input/output error", old)
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(WriteError, match="cannot rename"):
-        write_atomically(LOCAL, str(path), b"new")
+        write_file_atomically(LOCAL, str(path), b"new")
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["file"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recordmill.errors import OutputExistsError
-from recordmill.storage.base import Storage, write_atomically
+from recordmill.storage.base import Storage, write_file_atomically
 from recordmill.storage.local import LOCAL
 from recordmill.testing.storage import FaultyStorage, MemoryStorage
 
@@ -23,7 +23,7 @@ def storage(request: pytest.FixtureRequest) -> Storage:
 
 def test_storage_lists_folder_patterns_and_paths(storage: Storage, tmp_path: Path) -> None:
     for name in ("p10", "p9", ".hidden", "sub/p1"):
-        write_atomically(storage, str(tmp_path / name), b"")
+        write_file_atomically(storage, str(tmp_path / name), b"")
     assert storage.expand(str(tmp_path)) == [str(tmp_path / "p9"), str(tmp_path / "p10")]
     assert storage.expand(str(tmp_path / "p1*")) == [str(tmp_path / "p10")]
     assert storage.expand(str(tmp_path / "p9")) == [str(tmp_path / "p9")]
@@ -32,8 +32,8 @@ def test_storage_lists_folder_patterns_and_paths(storage: Storage, tmp_path: Pat
 
 def test_storage_reads_files_whole_and_at_offsets(storage: Storage, tmp_path: Path) -> None:
     first, second = str(tmp_path / "first"), str(tmp_path / "second.gz")
-    write_atomically(storage, first, b"0123456789")
-    write_atomically(storage, second, gzip.compress(b"abcdef"))
+    write_file_atomically(storage, first, b"0123456789")
+    write_file_atomically(storage, second, gzip.compress(b"abcdef"))
     assert storage.read(first) == b"0123456789" and storage.stat(first).num_bytes == 10
     assert bytes(memoryview(storage.open([first, first]).read(8, 4))) == b"8901"
     assert bytes(memoryview(storage.open([second], "gzip", 100).read(2, 3))) == b"cde"
@@ -44,7 +44,7 @@ def test_storage_reads_files_whole_and_at_offsets(storage: Storage, tmp_path: Pa
 
 def test_output_file_is_invisible_until_commit(storage: Storage, tmp_path: Path) -> None:
     path = str(tmp_path / "file")
-    file = storage.create(path, overwrite=False)
+    file = storage.create_output(path, overwrite=False)
     file.write(b"one ")
     file.write(memoryview(b"two"))
     file.finish()
@@ -60,16 +60,16 @@ def test_output_file_is_invisible_until_commit(storage: Storage, tmp_path: Path)
 
 def test_create_and_commit_replace_only_with_overwrite(storage: Storage, tmp_path: Path) -> None:
     path = str(tmp_path / "file")
-    late = storage.create(path, overwrite=False)
+    late = storage.create_output(path, overwrite=False)
     late.finish()
-    write_atomically(storage, path, b"first")
+    write_file_atomically(storage, path, b"first")
     with pytest.raises(OutputExistsError):
         late.commit()
     with pytest.raises(OutputExistsError):
-        storage.create(path, overwrite=False)
+        storage.create_output(path, overwrite=False)
     late.discard()
     assert not storage.exists(late.temporary)
-    write_atomically(storage, path, b"second")
+    write_file_atomically(storage, path, b"second")
     assert storage.read(path) == b"second"
     storage.remove(path)
     storage.remove(path)
@@ -78,14 +78,14 @@ def test_create_and_commit_replace_only_with_overwrite(storage: Storage, tmp_pat
 
 def test_faulty_storage_fails_in_chosen_operation_only() -> None:
     recorder = FaultyStorage(MemoryStorage())
-    write_atomically(recorder, "file", b"x")
-    names = ("create", "write", "finish", "commit")
+    write_file_atomically(recorder, "file", b"x")
+    names = ("create_output", "write", "finish", "commit")
     assert recorder.operations == [*((name, "file") for name in names), ("sync_folder", "")]
     for fail_at in range(4):
         memory = MemoryStorage()
         faulty = FaultyStorage(memory, fail_at)
         with pytest.raises(OSError, match="file"):
-            write_atomically(faulty, "file", b"x")
+            write_file_atomically(faulty, "file", b"x")
         assert memory.files == {} and len(faulty.operations) == fail_at + 1
-        write_atomically(faulty, "file", b"x")
+        write_file_atomically(faulty, "file", b"x")
         assert memory.files == {"file": b"x"}

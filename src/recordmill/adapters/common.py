@@ -1,4 +1,4 @@
-"""Framework imports and checks that several adapters share."""
+"""Checks and imports of frameworks that several adapters share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recordmill.errors import MissingExtraError
 
 @contextmanager
 def require_extra(name: str, hint: str | None = None) -> Iterator[None]:
-    """Raise MissingExtraError with the extra to install if an import in the block fails."""
+    """If an import in the block fails, raise MissingExtraError, which names the extra to install."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -23,8 +23,8 @@ def require_extra(name: str, hint: str | None = None) -> Iterator[None]:
         raise MissingExtraError(f"recordmill.{name} needs the package {error.name}", hint=hint) from error
 
 
-def derive_class(implementation: type, base: type, module: str) -> Any:
-    """Return a subclass of an adapter's class and of a framework's class, with the name of the first one.
+def combine_classes(implementation: type, base: type, module: str) -> Any:
+    """Return a class that inherits from an adapter's class and a framework's class, named as the adapter's.
 
     Adapters define their classes without the framework's base class, so that they import no framework.
     """
@@ -46,13 +46,13 @@ def check_epoch(value: Any) -> int:
 
 
 def check_positional_access(dataset: rm.Dataset, hint: str) -> None:
-    """Raise ValueError if the dataset has a `shard` stage, which only loaders apply."""
+    """Raise ValueError if the dataset has a `shard` stage, which has an effect only in loaders."""
     if dataset.is_sharded:
         raise ValueError(f"a dataset with shard() cannot be read by position; remove shard(), because {hint}")
 
 
 def contains_bytes(ragged: rm.Ragged) -> bool:
-    """Return whether the innermost rows are byte strings."""
+    """Return whether the innermost rows of a Ragged are byte strings."""
     data = ragged.data
     while isinstance(data, rm.Ragged):
         data = data.data

@@ -1,4 +1,4 @@
-"""Base class of the loaders that convert batches to arrays of a framework."""
+"""Base class of loaders that convert batches to arrays of a framework."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BatchAndState: TypeAlias = tuple[Any, dict[str, Any]]
 
 
 class FrameworkLoader:
-    """Iterates over converted batches; its state covers the batches that the caller received, not prefetched ones.
+    """Iterates over converted batches. Its state is that after the last batch that the caller received.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class FrameworkLoader:
         self._iterators: WeakSet[Generator[Any]] = WeakSet()
 
     def _convert_batches(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
-        """Convert batches and keep their states; may advance `batches` ahead of the caller."""
+        """Convert each batch and pass its state on; may read `batches` ahead of the caller."""
         raise NotImplementedError
 
     def __len__(self) -> int:
@@ -38,7 +38,7 @@ class FrameworkLoader:
         return len(self._loader)
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the epoch that was set, else over the rest of a loaded epoch, else over the next epoch."""
+        """Iterate over the epoch that was set, else the rest of the epoch of a loaded state, else the next epoch."""
         iterator = self._iterate()
         self._iterators.add(iterator)
         return iterator
@@ -46,9 +46,9 @@ class FrameworkLoader:
     def _iterate(self) -> Generator[Any]:
         batches = iter(self._loader)
         self._reset_state()
-        # Until the caller has a batch, the state is that of the start, even if the wrapped loader is ahead.
+        # Until the caller receives a batch, return the state before it, although the wrapped loader may be ahead.
         iteration, self._state = self._iteration, self._loader.state_dict()
-        converted = iter(self._convert_batches(self._add_states(batches)))
+        converted = iter(self._convert_batches(self._pair_with_states(batches)))
         try:
             for batch, state in converted:
                 if self._iteration is iteration:
@@ -59,7 +59,7 @@ class FrameworkLoader:
         finally:
             _close_iterator(converted)
 
-    def _add_states(self, batches: Iterator[Any]) -> Iterator[BatchAndState]:
+    def _pair_with_states(self, batches: Iterator[Any]) -> Iterator[BatchAndState]:
         try:
             for batch in batches:
                 yield batch, self._loader.state_dict()
@@ -67,7 +67,7 @@ class FrameworkLoader:
             _close_iterator(batches)
 
     def _reset_state(self) -> None:
-        """Take the state from the wrapped loader again; iterators that still run no longer change it."""
+        """Return the state of the wrapped loader from now on, and ignore iterators that are still in use."""
         self._state, self._iteration = None, object()
 
     @property
@@ -126,7 +126,7 @@ class FrameworkLoader:
 
     @property
     def report(self) -> Any:
-        """Samples that failed and were skipped or replaced (see `recordmill.Loader.report`)."""
+        """Report on samples that failed and were skipped or replaced (see `recordmill.Loader.report`)."""
         return self._loader.report
 
     def stats(self) -> Any:
@@ -135,7 +135,7 @@ class FrameworkLoader:
 
     def close(self) -> None:
         """Stop the threads and end all iterators."""
-        self._loader.close()  # close the loader first, because a prefetching thread may be waiting for its batch
+        self._loader.close()  # first the loader, because a prefetching thread may be waiting for a batch of it
         for iterator in list(self._iterators):
             if getgeneratorstate(iterator) != GEN_RUNNING:
                 iterator.close()

@@ -43,7 +43,7 @@ def lazy_messages(
     def get_message_class(name: str) -> Any:
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
-        with lock:  # Two threads must not get different classes.
+        with lock:  # The lock ensures that all threads get the same classes.
             if not found:
                 found.update(_build_message_classes(module, package, syntax, files))
                 vars(sys.modules[module]).update(found)

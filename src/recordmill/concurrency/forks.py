@@ -1,4 +1,4 @@
-"""Count forks, because a forked process has no worker threads and shares memory that must not be reused."""
+"""Count forks of this process: a forked copy has no worker threads, and shares memory that must not be reused."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def _count_fork() -> None:
     ForkCounter.count += 1
 
 
-def _count_fork_depth() -> None:
+def _count_fork_in_child() -> None:
     ForkCounter.depth += 1
 
 
-os.register_at_fork(before=_count_fork, after_in_child=_count_fork_depth)
+os.register_at_fork(before=_count_fork, after_in_child=_count_fork_in_child)

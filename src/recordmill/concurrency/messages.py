@@ -1,4 +1,4 @@
-"""Messages between a worker process and its consumer, each one packet of a socket, and the pipe of task numbers."""
+"""Communication of a consumer with its worker processes: messages over sockets, and a pipe with task numbers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class MessageKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message from a worker process.
+    """A message from a worker process to its consumer.
 
     Parameters
     ----------
@@ -70,14 +70,14 @@ class Message:
 
 
 def send_message(link: socket.socket, message: Message, file: int | None = None) -> None:
-    """Send a message, with the descriptor `file` if given; blocks while the buffer of the socket is full."""
+    """Send a message, and the file descriptor `file` if given; wait while the buffer of the socket is full."""
     head = _HEAD.pack(message.kind, message.task, message.slot, message.nbytes, message.seconds, message.waited_s)
     files = [] if file is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [file]))]
     link.sendmsg([head, message.data], files, socket.MSG_NOSIGNAL)
 
 
 def receive_message(link: socket.socket) -> Message | None:
-    """Return the next message, or None after the last one; raise BlockingIOError if none has arrived."""
+    """Return the next message; raise BlockingIOError if none has arrived, and return None if none will."""
     packet = next_packet(link.fileno(), _HEAD.size + MAX_INLINE_BYTES)
     if packet is None:
         return None
@@ -88,7 +88,7 @@ def receive_message(link: socket.socket) -> Message | None:
 
 
 def send_released_segment(link: socket.socket, slot: int, reusable: bool) -> bool:
-    """Release a segment to its worker; return False if the worker has to read earlier messages first."""
+    """Tell a worker that its segment is free; return False if the socket is full because the worker does not read."""
     try:
         link.send(_RELEASE.pack(slot, reusable), socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
     except BlockingIOError:
@@ -99,7 +99,7 @@ def send_released_segment(link: socket.socket, slot: int, reusable: bool) -> boo
 
 
 def receive_released_segment(link: socket.socket) -> tuple[int, bool] | None:
-    """Return the next released slot and whether it is reusable; None if the consumer has closed the socket."""
+    """Return the slot of the next free segment and whether it is reusable; None if the consumer closed the socket."""
     try:
         data = link.recv(_RELEASE.size, socket.MSG_DONTWAIT)
     except ConnectionError:
@@ -110,8 +110,8 @@ def receive_released_segment(link: socket.socket) -> tuple[int, bool] | None:
     return slot, bool(reusable)
 
 
-def send_tasks(pipe: int, tasks: range) -> int:
-    """Write task numbers to the non-blocking pipe that all workers read; return how many fit."""
+def send_task_numbers(pipe: int, tasks: range) -> int:
+    """Write task numbers to the non-blocking pipe that all workers read; return how many fit into the pipe."""
     sent = 0
     while sent < len(tasks):
         part = tasks[sent : sent + _TASKS_PER_WRITE]
@@ -123,7 +123,7 @@ def send_tasks(pipe: int, tasks: range) -> int:
     return sent
 
 
-def receive_task(pipe: int) -> int:
-    """Wait for a task number, which goes to one worker only; return `STOP` if the consumer has closed the pipe."""
+def receive_task_number(pipe: int) -> int:
+    """Wait for a task number that no other worker gets; return `STOP` if the consumer has closed the pipe."""
     data = os.read(pipe, _TASK.size)
     return int(_TASK.unpack(data)[0]) if len(data) == _TASK.size else STOP

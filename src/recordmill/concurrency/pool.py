@@ -1,4 +1,4 @@
-"""The interface of worker pools, whether their workers are threads or processes."""
+"""The common interface of pools of worker threads and pools of worker processes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ with the same number. This slower computation raises an error that names the cau
 
 
 class NotReadyError(TimeoutError):
-    """A result was not ready in time; differs from a `TimeoutError` that the task itself raised."""
+    """A result was not ready in time. Not a `TimeoutError`, which the task itself may raise."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerCounters:
-    """Statistics of one worker since it was started.
+    """Busy time, waiting time and number of tasks of one worker since it was started.
 
     Parameters
     ----------
@@ -63,17 +63,17 @@ class PoolCounters:
 
 
 class WorkerPool(Protocol):
-    """Workers that compute numbered tasks ahead of one consumer.
+    """Workers that compute the results of numbered tasks before the consumer needs them.
 
     One thread at a time may call `submit` and `result`; any thread may call the other methods.
     """
 
     def submit(self, stop: int) -> None:
-        """Submit the tasks below `stop` that were not submitted yet."""
+        """Submit all tasks with numbers below `stop` that have not been submitted yet."""
         ...
 
     def result(self, task: int, *, timeout: float | None = None) -> Any:
-        """Wait for and return the result of a submitted task, or raise its error; allowed once per task."""
+        """Wait for a submitted task; return its result or raise its error. Can be called once per task."""
         ...
 
     def close(self, *, timeout: float = 2.0) -> None:
@@ -82,19 +82,19 @@ class WorkerPool(Protocol):
 
     @property
     def num_ready(self) -> int:
-        """Number of results that were not taken yet, as far as is known without waiting."""
+        """Number of finished results that `result` has not returned yet, as far as is known without waiting."""
         ...
 
     def counters(self) -> PoolCounters:
         """Return the statistics since the pool was created."""
         ...
 
-    def running(self) -> list[tuple[int, float]]:
-        """Return each task in progress with its running time in seconds, longest first."""
+    def running_tasks(self) -> list[tuple[int, float]]:
+        """Return (task, seconds since its start) of each task in progress, longest first."""
         ...
 
-    def statuses(self) -> dict[int, bytes]:
-        """Return the status page of each worker process by the task that it runs, or that it ran when it died."""
+    def status_by_task(self) -> dict[int, bytes]:
+        """Return the status bytes of each worker process, by the task that it runs or was running when it died."""
         ...
 
 

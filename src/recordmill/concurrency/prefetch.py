@@ -1,4 +1,4 @@
-"""Advance an iterator in a background thread."""
+"""An iterator that reads another iterator ahead in a background thread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _JOIN_TIMEOUT_S = 5.0
 
 
 class Prefetcher(Generic[T]):
-    """Iterator over `items` that a daemon thread advances ahead of the caller.
+    """Iterator over `items`, which a daemon thread reads before the caller needs them.
 
     Behaves like `items` itself: an error is raised in place of its item, and the next call continues with whatever
     `items` yields after it. The thread stops at the end of `items` or on `close`.
@@ -43,7 +43,7 @@ class Prefetcher(Generic[T]):
         return self
 
     def __next__(self) -> T:
-        """Return the next item when it is ready, or raise the error of `items`."""
+        """Wait for the next item and return it, or raise the error that `items` raised."""
         if self._fork_depth != ForkCounter.depth:
             raise RuntimeError("this iterator belongs to the process that created it; create a new one after a fork")
         with self._changed:
@@ -51,7 +51,7 @@ class Prefetcher(Generic[T]):
             if self._is_closed:
                 raise StopIteration
             item, error = self._results[0]
-            if not isinstance(error, StopIteration):  # StopIteration stays, because later calls raise it again
+            if not isinstance(error, StopIteration):  # StopIteration is kept, because later calls raise it again
                 self._results.popleft()
                 self._changed.notify_all()
         if error is not None:
@@ -59,14 +59,14 @@ class Prefetcher(Generic[T]):
         return item  # type: ignore[return-value]
 
     def close(self) -> None:
-        """Stop the thread after its current item and drop finished items; waits at most 5 s for a blocked item."""
+        """Stop the thread after its current item, waiting at most 5 s, and drop items that were not returned."""
         if self._fork_depth != ForkCounter.depth:
             return
         with self._changed:
             self._is_closed = True
             self._results.clear()
             self._changed.notify_all()
-        if current_thread() is not self._thread:  # garbage collection may call this in the thread itself
+        if current_thread() is not self._thread:  # garbage collection may run this method in the thread itself
             self._thread.join(_JOIN_TIMEOUT_S)
 
     def _fill_queue(self) -> None:

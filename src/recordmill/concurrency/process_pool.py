@@ -1,4 +1,4 @@
-"""A pool of worker processes, for tasks that hold the interpreter lock."""
+"""A pool of worker processes, for tasks that hold the interpreter lock, which threads would run one by one."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from time import monotonic
 from typing import Any
 
 from recordmill.concurrency.forks import ForkCounter
-from recordmill.concurrency.messages import STOP, Message, MessageKind, send_tasks
+from recordmill.concurrency.messages import STOP, Message, MessageKind, send_task_numbers
 from recordmill.concurrency.pool import NotReadyError, PoolCounters, TaskFunction, check_num_workers
-from recordmill.concurrency.serialization import ErrorChain, load_parts
-from recordmill.concurrency.shared_memory import TaskBuffer
+from recordmill.concurrency.serialization import ErrorChain, load_pickle_parts
+from recordmill.concurrency.shared_memory import TaskInputBuffer
 from recordmill.concurrency.worker_process import WorkerProcess, create_setup_file
 from recordmill.errors import WorkerError
 
-_POLL_S = 1.0  # interval at which a waiting consumer checks whether another thread has closed the pool
+_POLL_S = 1.0  # a waiting consumer checks this often whether another thread has closed the pool
 
 
 class ProcessPool:
-    """Processes that compute tasks ahead of one consumer.
+    """Worker processes that compute results before the consumer needs them.
 
     New processes are started with the first task, and import what `function` needs. They end when the pool is closed,
     when nothing refers to the pool any more, and when the process of the consumer ends for any reason. Large arrays
@@ -51,7 +51,7 @@ class ProcessPool:
         weakref.finalize(self, self._group.close)
 
     def submit(self, stop: int) -> None:
-        """Submit the tasks below `stop` that were not submitted yet."""
+        """Submit all tasks with numbers below `stop` that have not been submitted yet."""
         if stop <= self._next:
             return
         self._check_usable()
@@ -61,7 +61,7 @@ class ProcessPool:
         self._send_pending()
 
     def write_input(self, task: int, value: Any) -> None:
-        """Store the input of a task before it is submitted; its worker reads it from `TaskBuffer.current`."""
+        """Store the input of a task that is not submitted yet; its worker reads it from `TaskInputBuffer.current`."""
         self._check_usable()
         self._start_workers()
         if self._group.inputs is not None:
@@ -72,10 +72,10 @@ class ProcessPool:
             self._group.start(self._function, self._num_workers)
 
     def result(self, task: int, *, timeout: float | None = None) -> Any:
-        """Wait for and return the result of a task, once per task; large arrays are writable views of shared memory."""
+        """Wait for a task and return its result, once per task. Large arrays are writable views of shared memory."""
         self._check_usable()
         if task not in self._open:
-            raise ValueError(f"task {task} was not submitted, or its result was taken")
+            raise ValueError(f"task {task} was not submitted, or its result has already been returned")
         if task not in self._results:
             self._wait_for_result(task, timeout)
         self._open.remove(task)
@@ -83,13 +83,14 @@ class ProcessPool:
         if self._group.inputs is not None:
             self._group.inputs.discard(task)
         try:
-            value = load_parts(data)
+            value = load_pickle_parts(data)
         except Exception as error:
-            raise WorkerError("the result of a worker process cannot be unpickled here", place=task) from error
+            message = "the result of a worker process cannot be unpickled in the consuming process"
+            raise WorkerError(message, place=task) from error
         if kind is MessageKind.RESULT:
             return value
         try:
-            raise value.restore()
+            raise value.restore_error()
         finally:
             del value  # avoids a reference cycle between the error and this frame
 
@@ -101,7 +102,7 @@ class ProcessPool:
 
     @property
     def num_ready(self) -> int:
-        """Number of results that were not taken yet, as far as is known without waiting."""
+        """Number of finished results that `result` has not returned yet, as far as is known without waiting."""
         return len(self._results)
 
     def counters(self) -> PoolCounters:
@@ -111,14 +112,14 @@ class ProcessPool:
         num_finished = sum(worker.num_finished for worker in workers)
         return PoolCounters(self._waited_s, num_finished, len(self._results), workers)
 
-    def running(self) -> list[tuple[int, float]]:
-        """Return each task in progress with its running time in seconds, longest first."""
+    def running_tasks(self) -> list[tuple[int, float]]:
+        """Return (task, seconds since its start) of each task in progress, longest first."""
         self._receive_all()
         now, tasks = monotonic(), [worker.running for worker in self._group.workers]
         return sorted(((task[0], now - task[1]) for task in tasks if task), key=lambda entry: -entry[1])
 
-    def statuses(self) -> dict[int, bytes]:
-        """Return the status page of each worker process by the task that it runs, or that it ran when it died."""
+    def status_by_task(self) -> dict[int, bytes]:
+        """Return the status bytes of each worker process, by the task that it runs or was running when it died."""
         self._receive_all()
         workers = [] if self._group.closed else self._group.workers
         return {worker.running[0]: worker.status.read() for worker in workers if worker.running}
@@ -131,7 +132,7 @@ class ProcessPool:
             raise WorkerError("the worker processes of this iteration were stopped", hint="start a new iteration")
 
     def _send_pending(self) -> None:
-        """Send task numbers and released segments to the workers until their pipe and sockets are full."""
+        """Send task numbers and free segments to the workers, as many as their pipe and sockets can take."""
         for worker in self._group.workers:
             worker.release_segments()
         if self._sent < self._next:
@@ -144,7 +145,7 @@ class ProcessPool:
             while task not in self._results:
                 self._check_usable()
                 if self._fault is not None:
-                    raise copy(self._fault) from self._fault.__cause__  # the original error would keep this frame alive
+                    raise copy(self._fault) from self._fault.__cause__  # avoids that the error keeps this frame alive
                 self._send_pending()
                 left = _POLL_S if timeout is None else begun + timeout - monotonic()
                 if left <= 0:
@@ -155,39 +156,40 @@ class ProcessPool:
             self._waited_s += monotonic() - begun
 
     def _receive_all(self, ready: Collection[int] = ()) -> None:
-        """Read all messages; a worker whose process descriptor is in `ready` has exited."""
+        """Handle all messages that have arrived. If `ready` has the pidfd of a worker, the worker has exited."""
         if self._fork_depth != ForkCounter.depth:
             return
         with self._lock:
             if self._group.closed:
                 return
             for worker in self._group.workers:
-                for message in worker.receive():
+                for message in worker.receive_messages():
                     self._handle_message(worker, message)
                 if worker.pidfd in ready and self._fault is None:
-                    self._fault = worker.exit_error()
+                    self._fault = worker.wait_for_exit_error()
                 if worker.is_silent:
-                    self._group.ignore_link(worker)
+                    self._group.stop_polling_link(worker)
 
     def _handle_message(self, worker: WorkerProcess, message: Message) -> None:
         if message.kind in (MessageKind.READY, MessageKind.STARTED):
             return
         try:
             if message.nbytes:
-                data = worker.views.view(message.slot, message.nbytes, message.file).data
+                data = worker.views.view_segment(message.slot, message.nbytes, message.file).data
             else:
                 data = memoryview(message.data)
         except OSError as error:
-            self._fault = WorkerError("memory with a result cannot be mapped", place=message.task, hint=str(error))
+            text = "the shared memory with the result of a worker process cannot be mapped"
+            self._fault = WorkerError(text, place=message.task, hint=str(error))
             return
         if message.kind is MessageKind.BROKEN:
-            self._fault = _build_start_error(load_parts(data))
+            self._fault = _build_start_error(load_pickle_parts(data))
         else:
             self._results[message.task] = message.kind, data
 
 
 def _build_start_error(chain: ErrorChain) -> WorkerError:
-    cause = chain.restore()
+    cause = chain.restore_error()
     message, hint = "a worker process could not start", getattr(cause, "hint", None)
     if not hint:
         message += f": {type(cause).__name__}: {cause}".partition("\n")[0][:200]
@@ -201,15 +203,15 @@ def _build_start_error(chain: ErrorChain) -> WorkerError:
 
 
 class WorkerGroup:
-    """The processes of a pool, which start and end together, and the pipe from which they read task numbers.
+    """The worker processes of a pool, and the pipe from which they read task numbers.
 
-    Does not refer to the pool, so that a pool that nothing refers to can end its processes.
+    Has no reference to the pool, so that a pool can be garbage-collected, which ends its processes.
     """
 
     def __init__(self) -> None:
         self.workers: list[WorkerProcess] = []
         self.tasks: int | None = None
-        self.inputs: TaskBuffer | None = None
+        self.inputs: TaskInputBuffer | None = None
         self.closed = self._is_released = False
         self.poller = select.poll()
         self._fork_depth = ForkCounter.depth
@@ -222,7 +224,7 @@ class WorkerGroup:
             reading_end, self.tasks = os.pipe2(os.O_CLOEXEC)
             stack.callback(os.close, reading_end)
             os.set_blocking(self.tasks, False)
-            self.inputs = TaskBuffer.create()
+            self.inputs = TaskInputBuffer.create()
             try:
                 for _ in range(count):
                     self._add_worker(WorkerProcess(setup, reading_end, self.inputs.file))
@@ -236,19 +238,19 @@ class WorkerGroup:
         self.poller.register(worker.pidfd, select.POLLIN)
 
     def send_task_numbers(self, tasks: range) -> int:
-        """Send task numbers to the next idle workers; return how many the pipe had room for."""
+        """Write task numbers to the pipe, from which idle workers read them; return how many fit into the pipe."""
         try:
-            return 0 if self.tasks is None else send_tasks(self.tasks, tasks)
+            return 0 if self.tasks is None else send_task_numbers(self.tasks, tasks)
         except BrokenPipeError:
-            return 0  # all workers have exited, which is reported to the caller that waits for a result
+            return 0  # all workers have exited; the next call of `result` reports this
 
-    def ignore_link(self, worker: WorkerProcess) -> None:
+    def stop_polling_link(self, worker: WorkerProcess) -> None:
         """Stop polling the socket of a worker that sends no more messages."""
         with contextlib.suppress(KeyError):
             self.poller.unregister(worker.link)
 
     def close(self, grace_s: float = 0.0) -> None:
-        """End all processes; a forked copy of the consumer only closes its own descriptors."""
+        """End all worker processes. In a forked copy of the consumer, only close the descriptors."""
         if self._is_released:
             return
         self.closed = True
@@ -291,7 +293,7 @@ class WorkerGroup:
 
 @contextlib.contextmanager
 def _explain_descriptor_limit(count: int) -> Iterator[None]:
-    """Add the limit and a hint to the error that too many files are open."""
+    """If the block fails because too many files are open, raise an OSError with the limit and a hint."""
     try:
         yield
     except OSError as error:

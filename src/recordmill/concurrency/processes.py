@@ -19,7 +19,7 @@ PICKLE_HINT = "only values that can be pickled can be sent between processes: ar
 
 def prepare_worker_process(parent: int) -> None:
     """Ignore Ctrl-C in this process, and exit when its parent process exits for any reason."""
-    # Ctrl-C goes to the whole process group; the parent decides what its workers do.
+    # Ctrl-C interrupts all processes of the group, but the parent should decide what its workers do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_exit_with_parent, args=(parent,), name="recordmill-watch", daemon=True).start()
@@ -33,8 +33,8 @@ def _exit_with_parent(parent: int) -> None:
     os._exit(1)
 
 
-def create_executor(workers: int, initialize: Callable[..., None], *args: Any) -> ProcessPoolExecutor:
-    """Return an executor of worker processes that call ``initialize(*args)`` first."""
+def create_process_executor(workers: int, initialize: Callable[..., None], *args: Any) -> ProcessPoolExecutor:
+    """Return an executor whose worker processes first call ``initialize(*args)``."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 

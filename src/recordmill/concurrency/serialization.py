@@ -1,4 +1,4 @@
-"""Serialized results and errors for messages between processes.
+"""Serialize results and errors to send them from process to process.
 
 A result is a pickle stream with large buffers beside it, which the receiver uses without a copy::
 
@@ -21,13 +21,13 @@ from typing import Any
 from recordmill.allocator import ALIGNMENT
 from recordmill.errors import WorkerError
 
-_MIN_BUFFER_BYTES = 4096  # smaller buffers stay in the pickle stream
+_MIN_BUFFER_BYTES = 4096  # smaller buffers are stored in the pickle stream itself
 _MAX_ERRORS = 16
 _MAX_TRACEBACK_CHARS = 20_000
 
 
 class PickleParts:
-    """A pickled value: its stream and its large buffers.
+    """A pickled value: the pickle stream, and the large buffers that are stored outside of it.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class PickleParts:
         self._offsets, self.nbytes = _compute_part_offsets(lengths)
 
     def _keep_in_stream(self, buffer: pickle.PickleBuffer) -> bool:
-        """Return True for a small buffer, which stays in the stream; otherwise add it as a separate part."""
+        """Return True to store a small buffer in the pickle stream; otherwise add it as a separate part."""
         raw = buffer.raw()
         if raw.nbytes < _MIN_BUFFER_BYTES:
             return True
@@ -71,8 +71,8 @@ class PickleParts:
                 done += os.pwrite(file, part[done:], start + offset + done)
 
 
-def load_parts(data: memoryview) -> Any:
-    """Return the value that `PickleParts` wrote; its large arrays are views of `data`, writable if `data` is."""
+def load_pickle_parts(data: memoryview) -> Any:
+    """Unpickle bytes that `PickleParts` wrote; large arrays become views of `data`, writable if `data` is."""
     (count,) = struct.unpack_from("<Q", data)
     lengths = struct.unpack_from(f"<{count}Q", data, 8)
     offsets, _ = _compute_part_offsets(list(lengths))
@@ -81,7 +81,7 @@ def load_parts(data: memoryview) -> Any:
 
 
 def _compute_part_offsets(lengths: list[int]) -> tuple[list[int], int]:
-    """Return the offset of each part, and the end of the last one."""
+    """Return the aligned offset of each part, and the offset after the last one."""
     offsets, end = [], 8 * (len(lengths) + 1)
     for length in lengths:
         offsets.append(-(-end // ALIGNMENT) * ALIGNMENT)
@@ -109,21 +109,25 @@ class ErrorChain:
 
     @classmethod
     def from_exception(cls, error: BaseException) -> ErrorChain:
-        """Collect an error and the errors that led to it; its traceback becomes a note."""
+        """Collect an error, its causes and contexts; its traceback becomes a note of it."""
         text = "".join(traceback.format_exception(error))
         if len(text) > _MAX_TRACEBACK_CHARS:
             text = f"{text[: _MAX_TRACEBACK_CHARS // 2]}\n…\n{text[-_MAX_TRACEBACK_CHARS // 2 :]}"
         errors = [error]
         are_causes = []
-        while len(errors) < _MAX_ERRORS and (origin := _find_origin(errors[-1])) is not None and origin not in errors:
+        while (
+            len(errors) < _MAX_ERRORS
+            and (origin := _find_cause_or_context(errors[-1])) is not None
+            and origin not in errors
+        ):
             are_causes.append(errors[-1].__cause__ is not None)
             errors.append(origin)
         notes = [tuple(map(str, getattr(one, "__notes__", ()))) for one in errors]
         notes[0] += (f"in worker process {os.getpid()}:\n{text.rstrip()}",)
         return cls(tuple(map(_make_picklable, errors)), tuple(notes), tuple(are_causes))
 
-    def restore(self) -> BaseException:
-        """Restore notes, causes and contexts, and return the first error."""
+    def restore_error(self) -> BaseException:
+        """Set the notes, causes and contexts of the unpickled errors, and return the first error."""
         for error, notes in zip(self.errors, self.notes, strict=True):
             error.__notes__ = list(notes)
         for error, origin, is_cause in zip(self.errors[:-1], self.errors[1:], self.are_causes, strict=True):
@@ -134,12 +138,12 @@ class ErrorChain:
         return self.errors[0]
 
 
-def _find_origin(error: BaseException) -> BaseException | None:
+def _find_cause_or_context(error: BaseException) -> BaseException | None:
     return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
 def _make_picklable(error: BaseException) -> BaseException:
-    """Return the error if it survives pickling, else a `WorkerError` with its text."""
+    """Return the error if it can be pickled and unpickled, else a `WorkerError` with its text."""
     try:
         copied = pickle.loads(pickle.dumps(error, 5))  # noqa: S301 (our own bytes)
         if type(copied) is type(error):

@@ -4,7 +4,7 @@ Results: each worker has a few segments, each an anonymous file. It fills a free
 it once, and releases it when the last view of it is gone. When no segment is free, as with a consumer that keeps all
 results, the worker sends a new file and the consumer copies it, so that neither side ever has many open descriptors.
 
-Inputs: the consumer writes what a task needs beyond its number to a `TaskBuffer` that all workers read.
+Inputs: the consumer writes what a task needs beyond its number to a `TaskInputBuffer` that all workers read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from recordmill._core import HandedFile
 from recordmill.allocator import ALIGNMENT
 from recordmill.concurrency.forks import ForkCounter
 from recordmill.concurrency.processes import PICKLE_HINT
-from recordmill.concurrency.serialization import PickleParts, load_parts
+from recordmill.concurrency.serialization import PickleParts, load_pickle_parts
 from recordmill.errors import WorkerError
 
 MAX_SEGMENTS = 8
@@ -33,13 +33,13 @@ NO_SLOT = -1
 """Slot number of a file that is sent once and not reused."""
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 _ENTRY = struct.Struct("<qq")
-_MAX_INPUTS = 1 << 20  # tasks that may have an input at the same time
-_SLOT_BYTES = 1 << 40  # address range of an input; only written pages take memory
+_MAX_INPUTS = 1 << 20  # maximum number of tasks that have an input at the same time
+_SLOT_BYTES = 1 << 40  # distance of inputs in the file; only pages that are written take memory
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A shared memory file that a worker fills and sends to its consumer.
+    """A shared memory file that a worker process fills with a result and sends to the consumer.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Segment:
 
 
 class SegmentPool:
-    """The shared memory segments of one worker process.
+    """The shared memory segments that one worker process owns.
 
     Parameters
     ----------
@@ -70,20 +70,20 @@ class SegmentPool:
         self._free: set[int] = set()
 
     def acquire(self, nbytes: int) -> Segment:
-        """Return the smallest free segment of at least `nbytes` bytes, else a new one."""
+        """Return the smallest free segment that has at least `nbytes` bytes, or a new one."""
         fitting = [slot for slot in self._free if self._files[slot][1] >= nbytes]
         if fitting:
             slot = min(fitting, key=lambda one: self._files[one][1])
             self._free.remove(slot)
             return Segment(slot, self._files[slot][0], is_new=False)
-        file, size = _create_file(nbytes)
-        slot = self._find_slot()
+        file, size = _create_segment_file(nbytes)
+        slot = self._find_or_free_slot()
         if slot != NO_SLOT:
             self._files[slot] = file, size
         return Segment(slot, file, is_new=True)
 
-    def _find_slot(self) -> int:
-        """Return an unused slot, or close the smallest free segment and return its slot, or return `NO_SLOT`."""
+    def _find_or_free_slot(self) -> int:
+        """Return an unused slot, else that of the smallest free segment, which is closed, else `NO_SLOT`."""
         unused = set(range(self._max_segments)) - self._files.keys()
         if not unused and self._free:
             slot = min(self._free, key=lambda one: self._files[one][1])
@@ -92,7 +92,7 @@ class SegmentPool:
         return min(unused, default=NO_SLOT)
 
     def release(self, slot: int, *, reusable: bool) -> None:
-        """Mark a segment as free if it is reusable; close it otherwise."""
+        """Mark a segment as free, or close it if it is not reusable."""
         if reusable:
             self._free.add(slot)
         else:
@@ -100,7 +100,7 @@ class SegmentPool:
             os.close(self._files.pop(slot)[0])
 
 
-def _create_file(nbytes: int) -> tuple[int, int]:
+def _create_segment_file(nbytes: int) -> tuple[int, int]:
     size = -(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
     file = os.memfd_create("recordmill", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
@@ -113,7 +113,7 @@ def _create_file(nbytes: int) -> tuple[int, int]:
 
 
 class SegmentViews:
-    """The consumer's mappings of the segments of one worker.
+    """Memory maps, in the consumer, of the segments of one worker process.
 
     Attributes
     ----------
@@ -125,24 +125,24 @@ class SegmentViews:
         self._maps: dict[int, mmap.mmap] = {}
         self.released: deque[tuple[int, bool]] = deque()
 
-    def view(self, slot: int, nbytes: int, file: HandedFile | None) -> NDArray[np.uint8]:
-        """Return the first `nbytes` bytes of a segment."""
+    def view_segment(self, slot: int, nbytes: int, file: HandedFile | None) -> NDArray[np.uint8]:
+        """Return the first `nbytes` bytes of a segment as an array; map it first if `file` is given."""
         if file is not None:
             if slot == NO_SLOT:
                 return _read_into_memory(file.fileno(), nbytes)
             size = os.fstat(file.fileno()).st_size
             self._maps[slot] = mmap.mmap(file.fileno(), size, flags=mmap.MAP_SHARED | mmap.MAP_POPULATE)
         root = np.frombuffer(self._maps[slot], np.uint8, nbytes)
-        weakref.finalize(root, _add_released, self.released, slot, ForkCounter.count).atexit = False
+        weakref.finalize(root, _add_released_slot, self.released, slot, ForkCounter.count).atexit = False
         return root
 
     def unmap(self, slot: int) -> None:
-        """Drop the mapping of a segment that will not be filled again."""
+        """Drop the memory map of a segment that the worker will not fill again."""
         del self._maps[slot]
 
 
-def _add_released(released: deque[tuple[int, bool]], slot: int, fork_count: int) -> None:
-    """Add a slot to `released`; it is not reusable after a fork, because the forked process may have views of it."""
+def _add_released_slot(released: deque[tuple[int, bool]], slot: int, fork_count: int) -> None:
+    """Add a slot to `released`; after a fork, it is not reusable, because the forked process may have views of it."""
     released.append((slot, fork_count == ForkCounter.count))
 
 
@@ -156,8 +156,8 @@ def _read_into_memory(file: int, nbytes: int) -> NDArray[np.uint8]:
     return data
 
 
-class TaskBuffer:
-    """Inputs of tasks, written by the consumer and read by whichever worker process runs the task.
+class TaskInputBuffer:
+    """Inputs of tasks. The consumer writes them, and the worker process that runs a task reads its input.
 
     An anonymous file: a table with the slot of each task, then slots so far apart that none is too small. A slot is
     reused once the result of its task was taken.
@@ -168,7 +168,7 @@ class TaskBuffer:
         Descriptor.
     """
 
-    current: TaskBuffer | None = None
+    current: TaskInputBuffer | None = None
     """In a worker process, the buffer that its consumer writes."""
 
     def __init__(self, file: int) -> None:
@@ -176,12 +176,12 @@ class TaskBuffer:
         self._slots: dict[int, int] = {}
 
     @classmethod
-    def create(cls) -> TaskBuffer:
+    def create(cls) -> TaskInputBuffer:
         """Return an empty buffer in a new anonymous file."""
         return cls(os.memfd_create("recordmill-inputs", os.MFD_CLOEXEC))
 
     def write(self, task: int, value: Any) -> None:
-        """Write the input of a task, before the task is submitted; raise WorkerError if it cannot be pickled."""
+        """Write the input of a task that is not submitted yet; raise WorkerError if it cannot be pickled."""
         try:
             parts = PickleParts(value)
         except Exception as error:
@@ -193,7 +193,7 @@ class TaskBuffer:
         os.pwrite(self.file, _ENTRY.pack(slot, parts.nbytes), task % _MAX_INPUTS * _ENTRY.size)
 
     def discard(self, task: int) -> None:
-        """Make the slot of a task reusable, if it has one."""
+        """Free the slot of a task's input, if the task has one."""
         self._slots.pop(task, None)
 
     def read(self, task: int) -> Any:
@@ -202,7 +202,7 @@ class TaskBuffer:
         data, done = bytearray(nbytes), 0
         while done < nbytes:
             done += os.preadv(self.file, [memoryview(data)[done:]], _slot_offset(slot) + done)
-        return load_parts(memoryview(data))
+        return load_pickle_parts(memoryview(data))
 
 
 def _slot_offset(slot: int) -> int:

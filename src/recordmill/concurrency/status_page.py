@@ -1,4 +1,4 @@
-"""Status of a worker process in shared memory, which the consumer can read even after the worker has died."""
+"""Status text of a worker process in shared memory, which the consumer can read even after the worker died."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class StatusPage:
     """
 
     current: StatusPage | None = None
-    """The page of this process if it is a worker process."""
+    """The page of this process, if it is a worker process; else None."""
 
     def __init__(self, file: int) -> None:
         self._memory = mmap.mmap(file, mmap.PAGESIZE)
@@ -32,18 +32,18 @@ class StatusPage:
         return file
 
     def write(self, status: bytes) -> None:
-        """Replace the status, or clear it if the new one does not fit."""
+        """Replace the status; if the new one does not fit into the page, make it empty."""
         self.clear()
         if len(status) <= mmap.PAGESIZE - _LENGTH.size:
             self._memory[_LENGTH.size : _LENGTH.size + len(status)] = status
             _LENGTH.pack_into(self._memory, 0, len(status))
 
     def clear(self) -> None:
-        """Remove the status."""
+        """Make the status empty, so that `read` returns ``b""``."""
         _LENGTH.pack_into(self._memory, 0, 0)
 
     def read(self) -> bytes:
-        """Return the status; empty if there is none."""
+        """Return the current status, or ``b""`` if there is none."""
         (length,) = _LENGTH.unpack_from(self._memory)
         return self._memory[_LENGTH.size : _LENGTH.size + length]
 

@@ -14,13 +14,12 @@ from recordmill.concurrency.forks import ForkCounter
 from recordmill.concurrency.pool import NotReadyError, PoolCounters, TaskFunction, WorkerCounters, check_num_workers
 from recordmill.errors import WorkerError
 
-# A waiting consumer is woken when its result is ready. It also checks once a second, so that a missed wake-up cannot
-# block it forever.
+# A waiting consumer is woken when its result is ready. It also checks once a second, in case it misses this.
 _POLL_S = 1.0
 
 
 class _PoolState:
-    """State that the consumer and the threads share. Does not refer to the pool, so that an unused pool can be freed.
+    """State that the consumer and the threads share. Has no reference to the pool, so that the pool can be freed.
 
     Parameters
     ----------
@@ -38,7 +37,7 @@ class _PoolState:
         self.closed = False
 
     def stop(self, num_workers: int) -> None:
-        """Stop each thread after its current task. May be called in a finalizer."""
+        """Make each thread stop after its current task, without waiting. May be called in a finalizer."""
         self.closed = True
         for _ in range(num_workers):
             self.tasks.put(None)
@@ -56,11 +55,11 @@ class _WorkerThread(threading.Thread):
     def __init__(self, shared: _PoolState) -> None:
         super().__init__(name="recordmill-load", daemon=True)
         self.shared = shared
-        # Current task, time at which it started or the last one ended, busy seconds, waited seconds, finished tasks.
+        # Current task, time at which it started or the last task ended, busy seconds, waited seconds, finished tasks.
         self.state: tuple[int | None, float, float, float, int] = None, 0.0, 0.0, 0.0, 0
 
     def run(self) -> None:
-        """Run tasks. No local variable keeps a result alive, because only the consumer decides when to free it."""
+        """Run tasks until the pool stops. Local variables do not hold results, so that the consumer can free them."""
         shared, function, tasks, results = self.shared, self.shared.function, self.shared.tasks, self.shared.results
         busy_s, waited_s, num_finished = 0.0, 0.0, 0
         ready = monotonic()
@@ -81,7 +80,7 @@ class _WorkerThread(threading.Thread):
 
 
 class ThreadPool:
-    """Threads that compute tasks ahead of one consumer.
+    """Worker threads that compute results before the consumer needs them.
 
     They start with the first task. They stop when the pool is closed, when nothing refers to the pool any more, and
     before the interpreter exits. `function` must not refer to the pool, or the pool is never freed.
@@ -104,7 +103,7 @@ class ThreadPool:
         weakref.finalize(self, _stop_unless_forked, self._shared, num_workers, ForkCounter.depth).atexit = False
 
     def submit(self, stop: int) -> None:
-        """Submit the tasks below `stop` that were not submitted yet."""
+        """Submit all tasks with numbers below `stop` that have not been submitted yet."""
         if stop <= self._next:
             return
         self._check_usable()
@@ -117,10 +116,10 @@ class ThreadPool:
             self._shared.tasks.put(task)
 
     def result(self, task: int, *, timeout: float | None = None) -> Any:
-        """Wait for and return the result of a submitted task, or raise its error; allowed once per task."""
+        """Wait for a submitted task; return its result or raise its error. Can be called once per task."""
         self._check_usable()
         if task not in self._open:
-            raise ValueError(f"task {task} was not submitted, or its result was taken")
+            raise ValueError(f"task {task} was not submitted, or its result has already been returned")
         results = self._shared.results
         if task not in results:
             self._wait_for_result(task, timeout)
@@ -137,14 +136,14 @@ class ThreadPool:
         """Stop each thread after its current task; repeated calls have no effect."""
         if self._fork_depth != ForkCounter.depth:
             return
-        # Ctrl-C in `_start_threads` may have left a thread outside of `_threads`, so stop as many as there can be.
+        # Ctrl-C in `_start_threads` may have left a thread that is not in `_threads`, so stop `num_workers` threads.
         self._shared.stop(self._num_workers)
         _join_threads(self._threads, timeout)
         self._shared.results.clear()
 
     @property
     def num_ready(self) -> int:
-        """Number of results that were not taken yet."""
+        """Number of finished results that `result` has not returned yet."""
         return len(self._shared.results)
 
     def counters(self) -> PoolCounters:
@@ -153,13 +152,13 @@ class ThreadPool:
         num_finished = sum(worker.num_finished for worker in workers)
         return PoolCounters(self._waited_s, num_finished, len(self._shared.results), workers)
 
-    def running(self) -> list[tuple[int, float]]:
-        """Return each task in progress with its running time in seconds, longest first."""
+    def running_tasks(self) -> list[tuple[int, float]]:
+        """Return (task, seconds since its start) of each task in progress, longest first."""
         now, states = monotonic(), [thread.state for thread in self._threads]
         tasks = [(task, now - begun) for task, begun, *_ in states if task is not None]
         return sorted(tasks, key=lambda entry: -entry[1])
 
-    def statuses(self) -> dict[int, bytes]:
+    def status_by_task(self) -> dict[int, bytes]:
         """Return an empty dict, because threads have no status pages."""
         return {}
 
@@ -177,7 +176,7 @@ class ThreadPool:
             self._threads.append(thread)
 
     def _wait_for_result(self, task: int, timeout: float | None) -> None:
-        """Sleep until the result of `task` is there.
+        """Wait until the task has finished; raise NotReadyError after `timeout` seconds.
 
         `awaited` is set before the first check and workers read it after storing a result, so no wake-up is missed.
         """
@@ -205,7 +204,7 @@ def _stop_unless_forked(shared: _PoolState, num_workers: int, fork_depth: int) -
 
 
 def _join_threads(threads: list[_WorkerThread], timeout: float) -> None:
-    """Wait for threads. Return at once in a worker thread, because the others may wait for a lock that it holds."""
+    """Wait for threads to end. In one of them, return at once, because the others may wait for a lock that it holds."""
     if threading.current_thread() in threads:
         return
     deadline = monotonic() + timeout
@@ -215,7 +214,7 @@ def _join_threads(threads: list[_WorkerThread], timeout: float) -> None:
 
 @atexit.register
 def _stop_all_threads() -> None:
-    """Stop all threads before the interpreter is torn down, because native code must not return into it afterwards."""
+    """Stop all worker threads at exit, because native code must not return to an interpreter that no longer exists."""
     threads = [thread for thread in threading.enumerate() if isinstance(thread, _WorkerThread)]
     for thread in threads:
         thread.shared.stop(len(threads))

@@ -1,4 +1,4 @@
-"""Apply a function to many inputs in threads, with results in the order of the inputs."""
+"""Call a function for many inputs in threads, and return the results in the order of the inputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Out = TypeVar("Out")
 
 
 def num_cpus() -> int:
-    """Return the number of processors that this process may use."""
+    """Return the number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -29,7 +29,7 @@ def map_range(function: Callable[[int], Out], count: int, threads: int | None = 
 def map_ordered(
     function: Callable[[In], Out], inputs: Iterator[In], threads: int, ahead: int = 0, name: str = "recordmill-map"
 ) -> Generator[Out]:
-    """Yield the result of a function for each input, in order; threads compute `threads` + `ahead` results early."""
+    """Yield the result for each input, in order. Threads compute up to `threads` + `ahead` results in advance."""
     pool = ThreadPoolExecutor(threads, name)
     pending: deque[Future[Out]] = deque()
     try:
@@ -46,16 +46,16 @@ def map_ordered(
         if failure is not None and not isinstance(failure, StopIteration):
             raise failure
     finally:
-        _shut_down(pool, pending)
+        _shut_down_pool(pool, pending)
         close = getattr(inputs, "close", None)
         if close is not None:
             close()
 
 
-def _shut_down(pool: ThreadPoolExecutor, pending: deque[Future[Out]]) -> None:
+def _shut_down_pool(pool: ThreadPoolExecutor, pending: deque[Future[Out]]) -> None:
     for future in pending:
         future.cancel()
     try:
         pool.shutdown(wait=True, cancel_futures=True)
-    except RuntimeError:  # garbage collection runs this in one of the pool's own threads, which cannot join itself
+    except RuntimeError:  # garbage collection may run this in a thread of the pool, which cannot wait for itself
         pool.shutdown(wait=False, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""The program of a worker process: run tasks until the consumer closes the connection or exits."""
+"""The program of a worker process: run tasks until the consumer stops the worker or exits."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from recordmill.concurrency.messages import (
     Message,
     MessageKind,
     receive_released_segment,
-    receive_task,
+    receive_task_number,
     send_message,
 )
 from recordmill.concurrency.pool import TaskFunction
 from recordmill.concurrency.processes import MEMORY_HINT, PICKLE_HINT, prepare_worker_process
 from recordmill.concurrency.serialization import ErrorChain, PickleParts
-from recordmill.concurrency.shared_memory import NO_SLOT, SegmentPool, TaskBuffer
+from recordmill.concurrency.shared_memory import NO_SLOT, SegmentPool, TaskInputBuffer
 from recordmill.concurrency.status_page import StatusPage
 from recordmill.errors import WorkerError
 
@@ -33,20 +33,20 @@ def main(link: int, tasks: int, setup: int, consumer: int, status: int, inputs: 
     """Run tasks in a worker process; the arguments are descriptors that the process inherited."""
     prepare_worker_process(consumer)
     connection = socket.socket(fileno=link)
-    StatusPage.current, TaskBuffer.current = StatusPage(status), TaskBuffer(inputs)
+    StatusPage.current, TaskInputBuffer.current = StatusPage(status), TaskInputBuffer(inputs)
     try:
-        function = _load_setup(setup)
+        function = _prepare_and_load_function(setup)
     except BaseException as error:  # noqa: BLE001 (raised in the consumer)
         _flush_and_exit(_send_value(connection, Message(MessageKind.BROKEN), ErrorChain.from_exception(error)))
     _flush_and_exit(_Worker(function, connection, tasks).run())
 
 
-def _load_setup(setup: int) -> TaskFunction:
-    """Set up the import paths and the main module of the consumer in this process, and load the task function."""
+def _prepare_and_load_function(setup: int) -> TaskFunction:
+    """Set import paths and import the main module as in the consumer, then unpickle the task function."""
     with open(setup, "rb") as file:
         preparation, function = pickle.load(file)  # noqa: S301 (written by the consumer, our parent)
     process = multiprocessing.current_process()
-    process._inheriting = True  # type: ignore[attr-defined]  # makes multiprocessing refuse to start processes for now
+    process._inheriting = True  # type: ignore[attr-defined]  # the main module must not start processes
     try:
         spawn.prepare(preparation)
     finally:
@@ -58,7 +58,7 @@ def _load_setup(setup: int) -> TaskFunction:
 
 
 def _flush_and_exit(success: bool) -> NoReturn:
-    """Exit at once, without waiting for other threads or running exit handlers."""
+    """Flush the output and exit at once, without waiting for other threads or running exit handlers."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
@@ -66,7 +66,7 @@ def _flush_and_exit(success: bool) -> NoReturn:
 
 
 def _send_value(link: socket.socket, message: Message, value: Any, segments: SegmentPool | None = None) -> bool:
-    """Send a message and its value, which may be in a segment; return whether the consumer is still connected."""
+    """Send a message with a value, in a segment if it is large; return whether the consumer is still connected."""
     parts = PickleParts(value)
     kind, task, seconds, waited_s = message.kind, message.task, message.seconds, message.waited_s
     try:
@@ -90,8 +90,8 @@ def _send_value(link: socket.socket, message: Message, value: Any, segments: Seg
     return True
 
 
-def _run_function(function: TaskFunction, task: int) -> tuple[Any, MessageKind]:
-    """Return the result of a task, or its error."""
+def _compute_result(function: TaskFunction, task: int) -> tuple[Any, MessageKind]:
+    """Call the function for a task; return its result or its error, and which of the two it is."""
     try:
         return function(task), MessageKind.RESULT
     except BaseException as error:  # noqa: BLE001 (raised in the consumer)
@@ -99,7 +99,7 @@ def _run_function(function: TaskFunction, task: int) -> tuple[Any, MessageKind]:
 
 
 class _Worker:
-    """Runs tasks and sends their results.
+    """Runs tasks and sends their results to the consumer.
 
     Parameters
     ----------
@@ -112,23 +112,23 @@ class _Worker:
         self._function, self._link, self._tasks, self._segments = function, link, tasks, SegmentPool()
 
     def run(self) -> bool:
-        """Run tasks until the consumer stops this worker; return False if the consumer disappeared instead."""
+        """Run tasks until the consumer stops this worker; return False if a result could not be sent."""
         try:
             send_message(self._link, Message(MessageKind.READY))
         except ConnectionError:
             return True
         ready = monotonic()
-        while (task := receive_task(self._tasks)) != STOP:
+        while (task := receive_task_number(self._tasks)) != STOP:
             begun = monotonic()
             if not self._receive_released_segments() or not self._send_started(task, begun, begun - ready):
                 return True
-            if not self._run_task(task, begun):
+            if not self._run_and_send_task(task, begun):
                 return False
             ready = monotonic()
         return True
 
     def _receive_released_segments(self) -> bool:
-        """Take back the segments that the consumer released; return whether the consumer is still connected."""
+        """Free the segments that the consumer no longer uses; return whether the consumer is still connected."""
         try:
             while (release := receive_released_segment(self._link)) is not None:
                 self._segments.release(release[0], reusable=release[1])
@@ -143,18 +143,21 @@ class _Worker:
             return False
         return True
 
-    def _run_task(self, task: int, begun: float) -> bool:
-        value, kind = _run_function(self._function, task)
+    def _run_and_send_task(self, task: int, begun: float) -> bool:
+        value, kind = _compute_result(self._function, task)
         try:
             return self._send_result(kind, task, begun, value)
         except Exception as error:  # noqa: BLE001 (a foreign class may raise anything when pickled; out of memory)
-            return self._send_failure(task, begun, value, error)
+            return self._send_replacement_result(task, begun, value, error)
 
-    def _send_failure(self, task: int, begun: float, value: Any, cause: Exception) -> bool:
-        """Send the result of `compute_with_checks` of the function, or an error, in place of an unsendable result."""
+    def _send_replacement_result(self, task: int, begun: float, value: Any, cause: Exception) -> bool:
+        """Send something instead of a result that cannot be sent.
+
+        This is the result of the function's `compute_with_checks`, which finds the cause, or else an error.
+        """
         compute_with_checks = getattr(self._function, "compute_with_checks", None)
         if compute_with_checks is not None and not isinstance(cause, OSError):
-            result, kind = _run_function(compute_with_checks, task)
+            result, kind = _compute_result(compute_with_checks, task)
             with contextlib.suppress(Exception):
                 return self._send_result(kind, task, begun, result)
         chain = ErrorChain.from_exception(_build_send_error(task, value, cause))

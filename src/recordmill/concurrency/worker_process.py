@@ -1,4 +1,4 @@
-"""Start a worker process, receive its messages, and detect its exit, in the process of the consumer."""
+"""The consumer's side of a worker process: start it, receive its messages, and detect its exit."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ sys.path[:] = json.loads(sys.argv[1])
 from recordmill.concurrency.worker_main import main
 main(3, 4, 5, 6, 7, 8)
 """
-_FIRST_FREE = 16  # descriptors are duplicated to numbers from here on before they become 3, 4, … in the new process
+_FIRST_FREE = 16  # descriptors are first duplicated to at least this number, so that none is overwritten by 3, 4, …
 
 
 def create_setup_file(function: TaskFunction) -> int:
-    """Write what a worker process needs at its start to an anonymous file; return the descriptor."""
+    """Write the task function and the import paths to an anonymous file; return its descriptor."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise WorkerError("a worker process asked for worker processes while it was starting", hint=MAIN_GUARD_HINT)
+        message = "a worker process tried to start worker processes while it was importing the main script"
+        raise WorkerError(message, hint=MAIN_GUARD_HINT)
     try:
         pickled = pickle.dumps(function, 5)
     except Exception as error:
@@ -51,7 +52,7 @@ def create_setup_file(function: TaskFunction) -> int:
 
 
 class WorkerProcess:
-    """Handle of a worker process in the process of its consumer.
+    """A worker process, as its consumer sees it.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class WorkerProcess:
     tasks : int
         Descriptor of the reading end of the pipe of task numbers.
     inputs : int
-        Descriptor of the `TaskBuffer`.
+        Descriptor of the `TaskInputBuffer`.
 
     Attributes
     ----------
@@ -103,8 +104,8 @@ class WorkerProcess:
         self.views, self.counters = SegmentViews(), WorkerCounters()
         self.running: tuple[int, float] | None = None
 
-    def receive(self) -> Iterator[Message]:
-        """Yield the messages that have arrived, and update the counters."""
+    def receive_messages(self) -> Iterator[Message]:
+        """Yield the messages that have arrived; update the counters from each."""
         with contextlib.suppress(BlockingIOError):
             while (message := receive_message(self.link)) is not None:
                 self._update_counters(message)
@@ -126,7 +127,7 @@ class WorkerProcess:
             self.counters = WorkerCounters(start_s=monotonic() - self._started)
 
     def release_segments(self) -> None:
-        """Tell the worker which segments it may fill again because this process has no views of them any more."""
+        """Tell the worker which segments have no views in this process any more, so that it can fill them again."""
         released = self.views.released
         while released:
             slot, reusable = released[0]
@@ -136,8 +137,8 @@ class WorkerProcess:
             if not reusable:
                 self.views.unmap(slot)
 
-    def exit_error(self) -> WorkerError:
-        """Wait for the process, and return an error that describes its unexpected exit."""
+    def wait_for_exit_error(self) -> WorkerError:
+        """Wait until the process has exited, and create the error that describes its unexpected exit."""
         code = _wait_for_child(self.pid)
         how = f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code} ({_signal_name(-code)})"
         task = None if self.running is None else self.running[0]
@@ -150,12 +151,12 @@ class WorkerProcess:
         return WorkerError(f"worker process {self.pid} {how}{when}", place=task, exit_code=code, hint=hint)
 
     def disconnect(self) -> None:
-        """Shut the socket down, which tells the process to exit after its current task."""
+        """Shut down the socket, which makes the process exit after its current task."""
         with contextlib.suppress(OSError):
             self.link.shutdown(socket.SHUT_RDWR)
 
     def kill(self) -> None:
-        """Kill the process, whatever it is doing."""
+        """Kill the process at once; the exit of the process is not awaited."""
         if self.is_closed:
             return
         with contextlib.suppress(OSError):
@@ -181,7 +182,7 @@ def _reopen_for_reading(file: int, stack: contextlib.ExitStack) -> int:
 
 
 def _spawn_process(descriptors: tuple[int, ...]) -> int:
-    """Start a process that inherits the given descriptors as 3, 4, …, and no others; SIGINT is blocked at first."""
+    """Start a process that inherits only these descriptors, as 3, 4, …; it starts with SIGINT blocked."""
     executable = os.fsdecode(spawn.get_executable() or sys.executable)
     paths = [path or os.getcwd() for path in sys.path]
     options = [f"-W{option}" for option in sys.warnoptions] + ["-I"] * sys.flags.isolated
@@ -195,7 +196,7 @@ def _spawn_process(descriptors: tuple[int, ...]) -> int:
                 stack.callback(os.close, moved)
                 actions.append((os.POSIX_SPAWN_DUP2, moved, number))
             pid = os.posix_spawn(executable, arguments, os.environ, file_actions=actions, setsigmask=[signal.SIGINT])
-    except BaseException:  # Ctrl-C right after the start
+    except BaseException:  # such as Ctrl-C right after the start
         if pid:
             _kill_and_wait(pid)
         raise
@@ -209,7 +210,7 @@ def _kill_and_wait(pid: int) -> None:
 
 
 def _wait_for_child(pid: int) -> int:
-    """Wait for a child; return its exit code, minus the number of its signal, or 0 if it was waited for before."""
+    """Wait for a child process; return its exit code, or minus its signal; 0 if it has been waited for before."""
     try:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     except ChildProcessError:

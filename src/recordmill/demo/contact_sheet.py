@@ -1,4 +1,4 @@
-"""Draw the contact sheet: images read from the shards, with their labels, classes and masks."""
+"""Draw a contact sheet of images from the shards, with their labels, classes and masks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Tile = tuple[Any, str]  # an image and its caption
 
 
 def write_contact_sheet(folder: Path, print_line: PrintLine) -> dict[str, Any]:
-    """Draw the images of all three datasets to ``contact-sheet.png``."""
+    """Draw some images of each dataset to ``contact-sheet.png``."""
     groups = [
         ("Handwritten digits with their labels, read from OFRecord", 38, _load_digit_tiles(folder)),
         ("Photographs with their classes, read from MXNet RecordIO", 138, _load_photo_tiles(folder)),
@@ -73,7 +73,7 @@ def color_mask(indices: NDArray[np.uint8]) -> Any:
 
 
 def _draw_sheet(path: Path, groups: Sequence[tuple[str, int, Sequence[Tile]]]) -> None:
-    """Draw groups of tiles; each group is a title, the side length of its tiles in pixels, and the tiles."""
+    """Draw groups of tiles to an image file; a group is (title, side length of a tile in pixels, tiles)."""
     from PIL import Image
 
     parts = [_draw_group(title, side, tiles) for title, side, tiles in groups]
@@ -104,7 +104,7 @@ def _draw_group(title: str, side: int, tiles: Sequence[Tile]) -> Any:
 
 
 def _scale_longer_side(image: Any, side: int) -> Any:
-    """Scale the longer side of an image; enlarge by nearest neighbor, which keeps the pixels of digits visible."""
+    """Scale the longer side of an image to `side` pixels; enlarge by nearest neighbor, so that pixels stay visible."""
     from PIL import Image
 
     scale = side / max(image.size)

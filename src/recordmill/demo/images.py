@@ -1,4 +1,4 @@
-"""Write the images of the demo: digits with a label file, photographs in class folders, image and mask pairs.
+"""Write the demo's image files: digits with a label file, photographs in class folders, and image-mask pairs.
 
 Nothing is downloaded: scikit-learn and scikit-image contain these images. The digits are the test part of "Optical
 Recognition of Handwritten Digits" by E. Alpaydin and C. Kaynak (UCI Machine Learning Repository, CC BY 4.0). The
@@ -26,7 +26,7 @@ _PACKAGES = {"sklearn": "scikit-learn", "skimage": "scikit-image", "PIL": "Pillo
 _TRAINING_PACKAGES = {"keras": "keras", "jax": "jax"}
 _DIGIT_SIDE = 32
 _MAX_PHOTO_SIDE = 512
-# Photographs of each class folder; paths are relative to site-packages.
+# Photographs of each class, as paths relative to site-packages.
 _PHOTOS = {
     "animal": ("skimage/data/chelsea.png",),
     "building": ("sklearn/datasets/images/china.jpg",),
@@ -43,7 +43,7 @@ _SEGMENTED_PHOTOS = (
     "skimage/data/camera.png",
 )
 _NUM_SEGMENTS = 4
-# Gray level from which a pixel of a digit belongs to its class.
+# Pixels of a digit with at least this gray level get the class of the digit in masks.
 _INK_LEVEL = 96
 _DIGITS_PER_SIDE = 4
 
@@ -124,7 +124,7 @@ def write_pairs(folder: Path, num_scenes: int) -> dict[str, NDArray[np.uint8]]:
 
 
 def open_image(data: bytes) -> Any:
-    """Open and decode an image with Pillow, which keeps palette indices."""
+    """Decode an image with Pillow, because it keeps the palette indices of masks."""
     from PIL import Image
 
     image = Image.open(io.BytesIO(data))
@@ -133,7 +133,7 @@ def open_image(data: bytes) -> Any:
 
 
 def voc_palette() -> NDArray[np.uint8]:
-    """Return the color of each class index, as in the Pascal VOC development kit."""
+    """Return the color of each class index, as the Pascal VOC development kit defines it."""
     indices = np.arange(256)
     palette = np.zeros((256, 3), np.uint8)
     for bit in range(8):
@@ -142,8 +142,8 @@ def voc_palette() -> NDArray[np.uint8]:
     return palette
 
 
-def mark_borders(indices: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Set pixels that touch another class to 255, which VOC excludes from evaluation."""
+def mark_class_borders(indices: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Set pixels beside another class to 255, the index that VOC excludes from evaluation."""
     differs = np.zeros(indices.shape, np.bool_)
     rows, columns = indices[1:] != indices[:-1], indices[:, 1:] != indices[:, :-1]
     differs[1:] |= rows
@@ -154,20 +154,20 @@ def mark_borders(indices: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _make_pairs(num_scenes: int) -> Iterator[tuple[str, Any, NDArray[np.uint8]]]:
-    """Yield names, images and class indices: scenes of digits, and photographs segmented by brightness."""
+    """Yield (name, image, class indices) of scenes with digits and of photographs segmented by brightness."""
     per_scene = _DIGITS_PER_SIDE**2
     images, labels = load_digits(num_scenes * per_scene)
     for scene in range(len(images) // per_scene):
         rows = slice(scene * per_scene, (scene + 1) * per_scene)
-        yield f"scene_{scene:03}", *_make_scene(images[rows], labels[rows])
+        yield f"scene_{scene:03}", *_make_digit_scene(images[rows], labels[rows])
     for name in _SEGMENTED_PHOTOS:
         image = load_photo(name)
         image.thumbnail((256, 256))
         yield Path(name).stem, image, _segment_by_brightness(image)
 
 
-def _make_scene(images: NDArray[np.uint8], labels: NDArray[np.int64]) -> tuple[Any, NDArray[np.uint8]]:
-    """Return a grid of digits and their class indices: 0 for the background, the digit + 1 for its pixels."""
+def _make_digit_scene(images: NDArray[np.uint8], labels: NDArray[np.int64]) -> tuple[Any, NDArray[np.uint8]]:
+    """Return an image with a grid of digits, and the class index of each pixel: the digit + 1, or 0 outside."""
     from PIL import Image
 
     side = _DIGIT_SIDE * _DIGITS_PER_SIDE
@@ -178,7 +178,7 @@ def _make_scene(images: NDArray[np.uint8], labels: NDArray[np.int64]) -> tuple[A
         canvas.paste(digit, (left, top))
         ink = np.asarray(digit) >= _INK_LEVEL
         indices[top : top + _DIGIT_SIDE, left : left + _DIGIT_SIDE][ink] = label + 1
-    return canvas, mark_borders(indices)
+    return canvas, mark_class_borders(indices)
 
 
 def _segment_by_brightness(image: Any) -> NDArray[np.uint8]:
@@ -186,7 +186,7 @@ def _segment_by_brightness(image: Any) -> NDArray[np.uint8]:
 
     smooth = gaussian(np.asarray(image.convert("L"), np.float64), sigma=2)
     thresholds = threshold_multiotsu(smooth, classes=_NUM_SEGMENTS)
-    return mark_borders(np.digitize(smooth, thresholds).astype(np.uint8))
+    return mark_class_borders(np.digitize(smooth, thresholds).astype(np.uint8))
 
 
 def _enlarge_digit(image: NDArray[np.uint8]) -> Any:

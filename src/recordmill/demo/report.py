@@ -10,7 +10,7 @@ from typing import Any
 
 
 def write_report(folder: Path, report: dict[str, Any]) -> None:
-    """Write the results as JSON, and as Markdown for readers."""
+    """Write the results of all steps as ``report.json`` and, for reading, as ``report.md``."""
     (folder / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     (folder / "report.md").write_text("\n".join(_format_markdown(report)) + "\n", encoding="utf-8")
 
@@ -35,7 +35,7 @@ def _format_markdown(report: dict[str, Any]) -> Iterator[str]:
         header = ("format", "loss per epoch", "accuracy")
         yield from _format_section("Trained", header, _format_training_rows(training["curves"]))
         yield ""
-        yield f"Equal in every step: {_yes_or_no(training['equal'])}. Falling: {_yes_or_no(training['falling'])}."
+        yield f"Equal in every step: {_format_bool(training['equal'])}. Falling: {_format_bool(training['falling'])}."
     header = ("format", "pixels", "same class indices")
     yield from _format_section("Masks", header, _format_mask_rows(steps["Images with masks"]["pairs"]))
     yield ""
@@ -73,7 +73,7 @@ def _format_verification_rows(reports: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def _format_reading_rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
-    return [(name, _yes_or_no(result["same"]), str(result["read_seconds"])) for name, result in results.items()]
+    return [(name, _format_bool(result["same"]), str(result["read_seconds"])) for name, result in results.items()]
 
 
 def _format_training_rows(curves: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -84,8 +84,8 @@ def _format_training_rows(curves: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def _format_mask_rows(pairs: dict[str, Any]) -> list[tuple[str, ...]]:
-    return [(name, f"{result['num_pixels']:,}", _yes_or_no(result["same"])) for name, result in pairs.items()]
+    return [(name, f"{result['num_pixels']:,}", _format_bool(result["same"])) for name, result in pairs.items()]
 
 
-def _yes_or_no(value: bool) -> str:
+def _format_bool(value: bool) -> str:
     return "yes" if value else "NO"

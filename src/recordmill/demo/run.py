@@ -1,4 +1,4 @@
-"""Run the demo: image files, shards, verification, reading, training, masks, contact sheet and report."""
+"""Run all steps of the demo, print their results and write the report."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from recordmill.demo.steps import (
     DEMO_FORMATS,
     PrintLine,
     compare_with_files,
+    pack_and_compare_pairs,
     pack_images,
-    pack_pairs,
     print_features,
     train_on_all_formats,
     verify_shards,
@@ -40,7 +40,7 @@ def run_demo(
     overwrite: bool = False,
     print_line: PrintLine,
 ) -> dict[str, Any]:
-    """Run all steps and return the report."""
+    """Run all steps of the demo and return the report."""
     if num_digits < _MIN_DIGITS:
         raise ValueError(f"the demo needs at least {_MIN_DIGITS} digits, got {num_digits}")
     require_packages(train=train)
@@ -55,7 +55,7 @@ def run_demo(
     run_step("Reading back", compare_with_files, folder, print_line)
     if train:
         run_step("Training", train_on_all_formats, folder, epochs, print_line)
-    run_step("Images with masks", pack_pairs, folder, min(_MAX_SCENES, num_digits // 16), print_line)
+    run_step("Images with masks", pack_and_compare_pairs, folder, min(_MAX_SCENES, num_digits // 16), print_line)
     run_step("Picture", write_contact_sheet, folder, print_line)
     report["seconds"] = round(time.perf_counter() - start, 1)
     report["ok"] = all(step.get("ok", True) for step in report["steps"].values())
@@ -65,7 +65,7 @@ def run_demo(
 
 
 def _prepare_folder(folder: Path, *, overwrite: bool) -> Path:
-    """Create the folder, or remove the output of an earlier demo from it."""
+    """Create the output folder, or remove the output of an earlier demo from it."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         is_demo_output = (folder / _MARKER).exists()
         if not (overwrite and is_demo_output):

@@ -1,4 +1,4 @@
-"""Steps of the demo after the image files are written. Each prints what it does and returns results for the report."""
+"""Steps of the demo that pack and use the image files. Each prints its progress and returns results for the report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DATASETS = ("digits", "photos")
 
 @dataclass(frozen=True, slots=True)
 class DemoFormat:
-    """Title of a format, prefix and number of its shards, and names of its features."""
+    """Options of the demo for one format: title, prefix and number of shards, and names of features."""
 
     title: str
     prefix: str = "train"
@@ -38,7 +38,7 @@ DEMO_FORMATS = {
 
 
 def shard_folder(folder: Path, dataset: str, format_name: str) -> Path:
-    """Return the folder of the shards of a dataset in a format."""
+    """Return the path of the folder with the shards of a dataset in one format."""
     return folder / "shards" / dataset / format_name
 
 
@@ -64,7 +64,7 @@ def pack_images(folder: Path, print_line: PrintLine) -> dict[str, Any]:
 
 
 def verify_shards(folder: Path, print_line: PrintLine) -> dict[str, Any]:
-    """Verify every shard."""
+    """Verify the shards of every dataset in every format."""
     reports = {}
     for name, format_ in DEMO_FORMATS.items():
         report = rm.verify([shard_folder(folder, dataset, name) for dataset in DATASETS])
@@ -75,7 +75,7 @@ def verify_shards(folder: Path, print_line: PrintLine) -> dict[str, Any]:
 
 
 def print_features(folder: Path, print_line: PrintLine) -> dict[str, Any]:
-    """Print payload, number of records and features of each format, as read from the files."""
+    """Print the payload type, the number of records and the features that the shards of each format contain."""
     infos = {}
     for name, format_ in DEMO_FORMATS.items():
         info = rm.info(shard_folder(folder, "digits", name)).to_json()
@@ -91,7 +91,7 @@ def _describe_feature(feature: dict[str, Any]) -> str:
 
 
 def compare_with_files(folder: Path, print_line: PrintLine) -> dict[str, Any]:
-    """Compare every image and label with the image files."""
+    """Read all shards, and compare every image and label with the image files."""
     results = {}
     for dataset in DATASETS:
         expected = _read_image_files(folder, dataset)
@@ -140,14 +140,14 @@ def train_on_all_formats(folder: Path, epochs: int, print_line: PrintLine) -> di
             f"loss {losses}; accuracy {curve.accuracy:.1%} on {curve.num_held_out} other digits."
         )
     equal = len({tuple(curve.losses) for curve in curves.values()}) == 1
-    falling = all(curve.is_decreasing for curve in curves.values())
+    falling = all(curve.has_lower_final_loss for curve in curves.values())
     equality, trend = "are equal in every step" if equal else "DIFFER", "fall" if falling else "DO NOT FALL"
     print_line(f"The three loss curves {equality}, and {trend}.")
     return {"curves": results, "equal": equal, "falling": falling, "ok": equal and falling}
 
 
-def pack_pairs(folder: Path, num_scenes: int, print_line: PrintLine) -> dict[str, Any]:
-    """Pack images with masks, and compare every class index."""
+def pack_and_compare_pairs(folder: Path, num_scenes: int, print_line: PrintLine) -> dict[str, Any]:
+    """Pack images with masks in every format, read them back, and compare every class index of the masks."""
     voc = folder / "images" / "voc"
     expected = write_pairs(voc, num_scenes)
     classes = sorted({int(index) for indices in expected.values() for index in np.unique(indices)})
@@ -159,7 +159,7 @@ def pack_pairs(folder: Path, num_scenes: int, print_line: PrintLine) -> dict[str
     results = {}
     for name, format_ in DEMO_FORMATS.items():
         target = shard_folder(folder, "pairs", name) / format_.prefix
-        # MXNet's irheader payload stores only one image, and a pair has two.
+        # A pair has two images, but MXNet's irheader payload can store only one.
         payload = "example" if name == "recordio" else None
         rm.pack(rm.ImagePairs.voc(voc), target, format=name, shards=2, payload=payload, progress=False)
         masks = [np.asarray(open_image(example[format_.label])) for example in rm.open(target.parent)]

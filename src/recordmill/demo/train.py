@@ -1,4 +1,4 @@
-"""Train a LeNet on digits with Keras on JAX; recordmill loads the batches and decodes the images."""
+"""Train a LeNet on digits with Keras on JAX, from batches that recordmill loads and decodes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _DIGIT = rm.Image(channels="gray", dtype="float32", layout="hwc")
 
 
 @dataclass(slots=True)
-class Curve:
-    """Losses per step and epoch, steps per epoch, numbers of training and held-out digits, and held-out accuracy."""
+class TrainingCurve:
+    """Results of a training: losses per step and epoch, steps per epoch, numbers of digits, and held-out accuracy."""
 
     losses: list[float] = field(default_factory=list)
     epoch_losses: list[float] = field(default_factory=list)
@@ -29,13 +29,13 @@ class Curve:
     accuracy: float = 0.0
 
     @property
-    def is_decreasing(self) -> bool:
-        """Whether the mean loss of the last epoch is below that of the first."""
+    def has_lower_final_loss(self) -> bool:
+        """Whether the mean loss of the last epoch is smaller than that of the first."""
         return self.epoch_losses[-1] < self.epoch_losses[0]
 
 
 def import_keras() -> Any:
-    """Import Keras with JAX as its backend."""
+    """Import Keras with JAX as its backend; raise MissingExtraError if it already has another backend."""
     os.environ["KERAS_BACKEND"] = "jax"
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     import keras
@@ -82,7 +82,7 @@ class LeNet:
         for variable, value in zip(self._variables, self._initial_values, strict=True):
             variable.assign(value)
 
-    def step(self, pixels: NDArray[np.float32], labels: NDArray[np.int64]) -> float:
+    def train_step(self, pixels: NDArray[np.float32], labels: NDArray[np.int64]) -> float:
         """Train on one batch and return its loss."""
         self._model.reset_metrics()  # Otherwise some versions of Keras return the mean of all steps.
         return float(self._model.train_on_batch(pixels, labels))
@@ -94,12 +94,12 @@ class LeNet:
         return classes
 
 
-def train_network(network: LeNet, dataset: Any, image: str, label: str, *, epochs: int) -> Curve:
-    """Train on the first batches of a dataset, in order, and evaluate on the last ones."""
+def train_network(network: LeNet, dataset: Any, image: str, label: str, *, epochs: int) -> TrainingCurve:
+    """Train on all but the last batches of a dataset, in order, and compute the accuracy on the last ones."""
     batch_size = 64 if len(dataset) >= 512 else 16
     loader = dataset.batch(batch_size, last="drop").loader(threads=2)
     num_held_out = max(1, len(loader) // 7)
-    curve = Curve(num_steps=len(loader) - num_held_out)
+    curve = TrainingCurve(num_steps=len(loader) - num_held_out)
     curve.num_trained, curve.num_held_out = curve.num_steps * batch_size, num_held_out * batch_size
     network.reset()
     num_correct = 0
@@ -108,7 +108,7 @@ def train_network(network: LeNet, dataset: Any, image: str, label: str, *, epoch
             batch = rm.decode_batch(batch, {image: _DIGIT})  # noqa: PLW2901
             pixels, labels = batch[image], np.asarray(batch[label]).astype(np.int64)
             if step < curve.num_steps:
-                curve.losses.append(network.step(pixels, labels))
+                curve.losses.append(network.train_step(pixels, labels))
             elif epoch == epochs - 1:
                 num_correct += int((network.classify(pixels) == labels).sum())
     curve.epoch_losses = np.array(curve.losses).reshape(epochs, curve.num_steps).mean(axis=1).tolist()

@@ -1,1 +1,1 @@
-"""Framings and payload codecs, one folder per format; they work on buffers, never on files."""
+"""Framings and payload codecs, one folder per format. They work on buffers and never access files."""

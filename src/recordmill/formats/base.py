@@ -1,4 +1,4 @@
-"""Interfaces of a format: framing, payload codecs and index codec, all of which work on buffers, never on files."""
+"""Interfaces of a format: framing, payload codecs and index codec. They work on buffers and never access files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recordmill.types import FrameIndex, Ragged
 
 @dataclass(frozen=True, slots=True)
 class Framing:
-    """How a format marks where records begin and end, whatever they contain.
+    """How a format separates records, independent of their contents.
 
     Parameters
     ----------
@@ -29,12 +29,12 @@ class Framing:
 
     @property
     def has_checksum(self) -> bool:
-        """Whether frames carry checksums of their payloads."""
+        """Whether each frame stores a checksum of its payload."""
         return self.kind.has_checksum
 
     @property
     def can_resync(self) -> bool:
-        """Whether the start of a record can be found after damage."""
+        """Whether readers can find the next record after damaged bytes."""
         return self.kind.can_resync
 
 
@@ -48,12 +48,12 @@ class PayloadCodec(Protocol):
 
     @property
     def kind(self) -> _core.PayloadKind | None:
-        """Message type of the native parser; None if the payload is one opaque feature."""
+        """Message type for the native parser; None if payloads are not parsed."""
         ...
 
     @property
     def is_recognizable(self) -> bool:
-        """Whether `fits` hardly ever accepts other payloads, so that this type can be detected in any format."""
+        """Whether `accepts` is reliable enough to detect this payload type in any format."""
         ...
 
     def compile_schema(self, schema: Schema) -> Any:
@@ -86,18 +86,18 @@ class PayloadCodec(Protocol):
         """
         ...
 
-    def infer_features(self, payloads: Ragged) -> Inference:
-        """Infer names, kinds and shapes of the features in payloads."""
+    def infer_features(self, payloads: Ragged) -> InferredFeatures:
+        """Infer the names, kinds and shapes of the features that payloads contain."""
         ...
 
-    def fits(self, payloads: Ragged) -> bool:
-        """Return whether payloads are probably of this type."""
+    def accepts(self, payloads: Ragged) -> bool:
+        """Return whether all payloads are probably of this type."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureSummary:
-    """Kind, shape and sizes of one feature in some records.
+    """Summary of one feature over several records: kind, shape, and value counts.
 
     Parameters
     ----------
@@ -121,8 +121,8 @@ class FeatureSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Inference:
-    """Features inferred from some payloads.
+class InferredFeatures:
+    """Features that were inferred from several payloads.
 
     Parameters
     ----------
@@ -140,12 +140,12 @@ class Inference:
 
     @property
     def schema(self) -> Schema:
-        """Schema of the inferred features."""
+        """Schema with the inferred features."""
         return Schema({name: summary.feature for name, summary in self.features.items()})
 
 
 class IndexCodec(Protocol):
-    """Converts a frame index to an index file of the format's own tools and back."""
+    """Converts between a frame index and the index file that the format's own tools use."""
 
     @property
     def suffix(self) -> str:
@@ -153,17 +153,17 @@ class IndexCodec(Protocol):
         ...
 
     def serialize(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
-        """Serialize the index, with one key per record."""
+        """Serialize a frame index to an index file; `keys` has one key per record."""
         ...
 
     def parse(self, data: bytes) -> tuple[list[str], list[int]]:
-        """Parse keys and offsets, in file order."""
+        """Parse an index file; return keys and offsets in the order of the file."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Properties of one format that the other layers use.
+    """Description of one format for the rest of the package.
 
     Parameters
     ----------

@@ -5,10 +5,10 @@ from __future__ import annotations
 from recordmill.formats.base import Format
 from recordmill.formats.registry import FORMATS
 
-# Detection needs at most this many bytes from the start of a shard.
+# Number of bytes from the start of a shard that suffice to detect its format.
 HEAD_BYTES = 64 << 10
 
-# Files that are not shards: offset of their signature, the signature, and a description for error messages.
+# Kinds of files that are not shards: offset of the signature, signature, and description for error messages.
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"version https://git-lfs", "a Git LFS pointer, not the file itself (git lfs pull fetches it)"),
     (257, b"ustar", "a tar archive"),
@@ -48,8 +48,8 @@ def detect_format(head: bytes, num_bytes: int | None) -> Format | None:
     return None
 
 
-def format_from_name(name: str) -> Format | None:
-    """Guess the format from a file name, for files whose content matches no format.
+def guess_format_from_name(name: str) -> Format | None:
+    """Guess the format of a shard from its file name, if its content matches no format.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def format_from_name(name: str) -> Format | None:
 
 
 def describe_content(head: bytes) -> str:
-    """Describe the content of a file that is not a shard, for an error message.
+    """Describe what a file that is not a shard contains, for an error message.
 
     Parameters
     ----------

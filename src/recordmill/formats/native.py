@@ -11,7 +11,7 @@ import numpy as np
 
 from recordmill import _core
 from recordmill.errors import FeatureError, LimitError
-from recordmill.formats.base import FeatureSummary, Inference
+from recordmill.formats.base import FeatureSummary, InferredFeatures
 from recordmill.formats.values import convert_to_column
 from recordmill.schema import Feature, Kind, Schema
 from recordmill.types import Ragged
@@ -37,11 +37,11 @@ class NativeCodec:
 
     @property
     def is_recognizable(self) -> bool:
-        """Return True, because other bytes hardly ever parse as a message of this type."""
+        """Return True, because bytes of other types can hardly ever be parsed as this message."""
         return True
 
     def native_key(self, name: str, schema: Schema) -> bytes:
-        """Return the key of a feature: its name, without ``context/`` if that tells it from a feature list."""
+        """Return the feature's key in messages: its name, without the ``context/`` that only tells it from a list."""
         stripped = name.removeprefix(_CONTEXT)
         if stripped != name and stripped in schema and schema[stripped].sequence and not schema[name].sequence:
             name = stripped
@@ -75,7 +75,7 @@ class NativeCodec:
                     feature.sequence,
                     feature.kind,
                     feature.count,
-                    _replacement_value(name, feature),
+                    _value_if_missing(name, feature),
                 )
             )
         try:
@@ -145,7 +145,7 @@ class NativeCodec:
         del first
         names = dict.fromkeys(name for example in examples for name in example)
         if schema is not None:
-            _check_names(names, schema)
+            _check_feature_names(names, schema)
         columns = []
         for name in names:
             values = [example.get(name) for example in examples]
@@ -157,7 +157,7 @@ class NativeCodec:
         return self.serialize_columns(len(examples), columns)
 
     def serialize_columns(self, num_records: int, columns: list[Any]) -> Ragged:
-        """Serialize columns to canonical payloads."""
+        """Serialize one column per feature to canonical payloads."""
         try:
             data, row_splits = _core.serialize(self.kind, num_records, columns)
         except _core.CoreFault as error:
@@ -166,8 +166,8 @@ class NativeCodec:
             raise _to_feature_error(error) from None
         return Ragged.from_blocks(data, row_splits)
 
-    def infer_features(self, payloads: Ragged) -> Inference:
-        """Infer names, kinds and shapes of the features in payloads.
+    def infer_features(self, payloads: Ragged) -> InferredFeatures:
+        """Infer the names, kinds and shapes of the features that payloads contain.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class NativeCodec:
 
         Returns
         -------
-        Inference
+        InferredFeatures
         """
         rows, fault = _core.survey(self.kind, payloads.data, payloads.row_splits)
         num_records = len(payloads) if fault is None else int(fault[1] or 0)
@@ -189,10 +189,10 @@ class NativeCodec:
                 name = _CONTEXT + name
             feature = _narrowest_feature(kind, sequence, num_present < num_records, counts)
             features[name] = FeatureSummary(feature, num_present, counts, num_bytes if kind == "bytes" else None, mixed)
-        return Inference(num_records, features, None if fault is None else fault[5])
+        return InferredFeatures(num_records, features, None if fault is None else fault[5])
 
-    def fits(self, payloads: Ragged) -> bool:
-        """Return whether all payloads can be parsed, and have a feature unless all are empty."""
+    def accepts(self, payloads: Ragged) -> bool:
+        """Return whether all payloads can be parsed, and at least one has a feature or all are empty."""
         found = self.infer_features(payloads)
         return found.fault is None and (bool(found.features) or not len(payloads.data))
 
@@ -216,13 +216,13 @@ def _to_limit_error(fault: _core.CoreFault) -> LimitError:
     return LimitError(message, kind=kind, expected=f"at most {expected} bytes", found=f"{found} bytes")
 
 
-def _replacement_value(name: str, feature: Feature) -> Any:
+def _value_if_missing(name: str, feature: Feature) -> Any:
     if feature.default is None:
         return "empty" if feature.optional else "error"
     return convert_to_column(name, [feature.default], feature, (feature.kind,)).values
 
 
-def _check_names(names: Mapping[str, None], schema: Schema) -> None:
+def _check_feature_names(names: Mapping[str, None], schema: Schema) -> None:
     unknown = [name for name in names if name not in schema]
     is_missing = [
         name
@@ -230,7 +230,7 @@ def _check_names(names: Mapping[str, None], schema: Schema) -> None:
         if name not in names and not feature.optional and feature.default is None
     ]
     if unknown or is_missing:
-        message = "the example does not have the features of the schema"
+        message = "the features of the example differ from those of the schema"
         raise FeatureError(
             message, kind="feature_mismatch", expected=", ".join(schema), found=", ".join(names) or "no feature"
         )
@@ -248,13 +248,13 @@ def _build_column(feature: Feature, entry: Any, num_records: int) -> Any:
     if frame_splits is not None:
         flat = Ragged(flat, np.frombuffer(frame_splits, np.int64))
     elif feature.sequence:
-        flat = _to_dense(flat, len(flat) // max(feature.count or 1, 1), rest)
+        flat = _reshape_rows(flat, len(flat) // max(feature.count or 1, 1), rest)
     if row_splits is not None:
         return Ragged(flat, np.frombuffer(row_splits, np.int64))
-    return _to_dense(flat, num_records, rest)
+    return _reshape_rows(flat, num_records, rest)
 
 
-def _to_dense(flat: Any, num_rows: int, shape: tuple[int | None, ...]) -> Any:
+def _reshape_rows(flat: Any, num_rows: int, shape: tuple[int | None, ...]) -> Any:
     if shape == ():
         return flat
     if isinstance(flat, list):

@@ -1,4 +1,4 @@
-"""Codec of payloads that are not parsed; their only feature is ``payload``."""
+"""Codec that does not parse payloads, but returns them as the only feature, ``payload``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recordmill.errors import FeatureError
-from recordmill.formats.base import FeatureSummary, Inference
+from recordmill.formats.base import FeatureSummary, InferredFeatures
 from recordmill.schema import Feature, Schema
 from recordmill.types import Ragged
 
@@ -18,7 +18,7 @@ FEATURE = "payload"
 
 @dataclass(frozen=True, slots=True)
 class RawCodec:
-    """Codec of opaque payloads."""
+    """Codec that returns each payload unchanged, as the feature ``payload``."""
 
     name: str = "raw"
     kind: None = None
@@ -29,18 +29,18 @@ class RawCodec:
         return False
 
     def compile_schema(self, schema: Schema) -> None:
-        """Check that the schema is that of raw payloads; there is nothing to compile."""
+        """Raise FeatureError if the schema is not that of raw payloads; there is nothing to compile."""
         if set(schema) != {FEATURE} or schema[FEATURE] != Feature("bytes"):
             message = "the only feature of raw payloads must be a single byte string"
             raise FeatureError(message, kind="feature_mismatch", expected=FEATURE, found=", ".join(schema))
 
     def build_columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
-        """Return the payloads as the column of the only feature."""
+        """Return the payloads as the column of the feature ``payload``."""
         del schema, num_records
         return {FEATURE: parsed[0]}
 
     def parse(self, payloads: Ragged, schema: Schema) -> dict[str, Any]:
-        """Return the payloads as the column of the only feature."""
+        """Return the payloads as the column of the feature ``payload``."""
         self.compile_schema(schema)
         return {FEATURE: payloads}
 
@@ -61,14 +61,14 @@ class RawCodec:
                 raise FeatureError(message, kind="feature_mismatch", expected=FEATURE, found=", ".join(example))
         return Ragged.from_rows([_to_bytes(example[FEATURE]) for example in examples])
 
-    def infer_features(self, payloads: Ragged) -> Inference:
+    def infer_features(self, payloads: Ragged) -> InferredFeatures:
         """Summarize the lengths of the payloads."""
         lengths = np.diff(payloads.row_splits)
         sizes = (int(lengths.min(initial=0)), int(lengths.max(initial=0)))
         summary = FeatureSummary(Feature("bytes"), len(payloads), (1, 1), sizes)
-        return Inference(len(payloads), {FEATURE: summary})
+        return InferredFeatures(len(payloads), {FEATURE: summary})
 
-    def fits(self, payloads: Ragged) -> bool:
+    def accepts(self, payloads: Ragged) -> bool:
         """Return True, because any byte string is a raw payload."""
         del payloads
         return True

@@ -14,7 +14,7 @@ PAYLOADS: dict[str, PayloadCodec] = {codec.name: codec for format_ in FORMATS.va
 
 
 def get_format(name: str) -> Format:
-    """Return the format with a name.
+    """Return the format with this name; raise ValueError if there is none.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def get_format(name: str) -> Format:
 
 
 def choose_format(path: str | os.PathLike[str], name: str | None = None) -> Format:
-    """Choose the format of shards to write.
+    """Choose the format of shards to write, by name or by the suffix of their path.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def choose_format(path: str | os.PathLike[str], name: str | None = None) -> Form
 
 
 def get_payload(name: str | None, format_: Format) -> PayloadCodec:
-    """Return the payload codec with a name; any codec can be used in any format.
+    """Return the payload codec with this name, or the default of the format; any codec can be used in any format.
 
     Parameters
     ----------

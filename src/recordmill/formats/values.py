@@ -34,7 +34,7 @@ _SHORT_REPR.maxstring = _SHORT_REPR.maxother = _SHORT_REPR.maxlong = 60
 
 @dataclass(slots=True)
 class ColumnArgs:
-    """Arguments of one column for ``_core.serialize``, which reads the attributes by name."""
+    """One feature of many examples, in the form that ``_core.serialize`` takes; it reads the attributes by name."""
 
     name: bytes
     lists: bool
@@ -50,7 +50,7 @@ class ColumnArgs:
 def convert_to_column(
     name: str, values: Sequence[Any], feature: Feature | None, kinds: Collection[str], known: Feature | None = None
 ) -> ColumnArgs:
-    """Convert one feature of many examples to a column.
+    """Convert the values of one feature in many examples to a column.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def convert_to_column(
         name, [frame for value in rows for frame in value.frames] if lists else rows, feature, kinds, known
     )
     splits = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    _check_counts(name, counts, feature)
+    _check_value_counts(name, counts, feature)
     args = ColumnArgs(name.encode("utf-8", "surrogateescape"), lists, kind, flat, None, splits, None, present, scalar)
     if lists:
         frames = np.zeros(len(values) + 1, np.int64)
@@ -102,7 +102,7 @@ def convert_to_column(
 
 
 def has_unknown_kind(value: Any) -> bool:
-    """Return whether a value is None or an empty list, so that its kind is unknown.
+    """Return whether the kind of a value is unknown, because it is None or an empty list.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def _flatten_bytes(name: str, rows: list[Any]) -> tuple[Any, NDArray[np.int64], 
     else:
         lists = [_to_string_list(name, row) for row in rows]
         strings, counts = [item for row in lists for item in row], np.array([len(row) for row in lists], np.int64)
-    encoded = [_encode_item(name, item) for item in strings]
+    encoded = [_encode_string(name, item) for item in strings]
     ragged = Ragged.from_rows(encoded)
     return (ragged.data, ragged.row_splits), counts, scalar
 
@@ -188,7 +188,7 @@ def _to_string_list(name: str, row: Any) -> list[Any]:
         raise _value_error(name, "bytes or str, or a sequence of them", short_repr(row)) from None
 
 
-def _encode_item(name: str, item: Any) -> bytes:
+def _encode_string(name: str, item: Any) -> bytes:
     if isinstance(item, str):
         return item.encode()
     if isinstance(item, bytes):
@@ -203,7 +203,7 @@ def _flatten_numbers(
 ) -> tuple[str, Any, NDArray[np.int64], bool]:
     scalar = all(isinstance(row, int | float | np.generic) or _is_zero_dim_array(row) for row in rows)
     try:
-        arrays = [_to_array(rows)] if scalar else [_to_array(row) for row in rows]
+        arrays = [_to_exact_array(rows)] if scalar else [_to_exact_array(row) for row in rows]
     except (ValueError, OverflowError) as error:
         raise _value_error(name, "numbers of one shape") from error
     counts = np.ones(len(rows), np.int64) if scalar else np.array([array.size for array in arrays], np.int64)
@@ -219,23 +219,23 @@ def _flatten_numbers(
     return kind, _convert_to_kind(name, flat, kind), counts, scalar
 
 
-def _to_array(row: Any) -> NDArray[Any]:
-    """Convert a value to an array; integers beside floats become an array of objects, so that they stay exact."""
+def _to_exact_array(row: Any) -> NDArray[Any]:
+    """Convert to an array; a mix of integers and floats becomes an array of objects, so that integers stay exact."""
     array = np.asarray(row)
     # NumPy also converts integers to floats if no integer dtype can represent all of them.
-    return np.asarray(row, object) if array.dtype.kind == "f" and _has_integers(row) else array
+    return np.asarray(row, object) if array.dtype.kind == "f" and _contains_integers(row) else array
 
 
-def _has_integers(value: Any) -> bool:
+def _contains_integers(value: Any) -> bool:
     if isinstance(value, list | tuple) and _FLOAT_TYPES.issuperset(map(type, value)):
         return False  # much faster than one recursive call per value
     if hasattr(value, "dtype") or not isinstance(value, Iterable):
         return np.asarray(value).dtype.kind in "biu"
-    return any(map(_has_integers, value))
+    return any(map(_contains_integers, value))
 
 
 def _concatenate_exactly(arrays: list[NDArray[Any]]) -> NDArray[Any]:
-    """Concatenate arrays; arrays of integers that would become floats are converted to objects."""
+    """Concatenate arrays; if integers would become floats, return an array of objects instead."""
     if not arrays:
         return np.zeros(0, np.int64)
     flat = np.concatenate(arrays)
@@ -245,10 +245,10 @@ def _concatenate_exactly(arrays: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _choose_kind(name: str, flat: NDArray[Any], kinds: Collection[str]) -> Kind:
-    """Return the kind in which numbers are stored if there is no schema."""
+    """Choose the kind for numbers without a schema; raise FeatureError if none of `kinds` fits."""
     number_type = flat.dtype
     if flat.dtype == object:
-        is_integer = _find_integers(name, flat, " or ".join(kinds))
+        is_integer = _mark_integers(name, flat, " or ".join(kinds))
         if len(set(is_integer)) > 1:
             odd = flat[is_integer.index(not is_integer[0])]
             expected = "an integer" if is_integer[0] else "a float"
@@ -264,8 +264,8 @@ def _choose_kind(name: str, flat: NDArray[Any], kinds: Collection[str]) -> Kind:
     raise _value_error(name, " or ".join(kinds))
 
 
-def _find_integers(name: str, flat: NDArray[Any], expected: str) -> list[bool]:
-    """Return whether each object is an integer; raise FeatureError for objects that are not numbers."""
+def _mark_integers(name: str, flat: NDArray[Any], expected: str) -> list[bool]:
+    """Return for each object whether it is an integer; raise FeatureError if it is not a number."""
     types = [np.asarray(value).dtype.kind if not isinstance(value, int) else "i" for value in flat]
     for value, kind in zip(flat, types, strict=True):
         if kind not in "biuf":
@@ -274,10 +274,10 @@ def _find_integers(name: str, flat: NDArray[Any], expected: str) -> list[bool]:
 
 
 def _convert_to_kind(name: str, flat: NDArray[Any], kind: str) -> NDArray[Any]:
-    """Convert numbers to the dtype of a kind; raise FeatureError if that would change an integer."""
+    """Convert numbers to the dtype of a kind; raise FeatureError if a float would become an int, or an int inexact."""
     target = np.dtype(kind)
     if flat.dtype == object:
-        is_integer = _find_integers(name, flat, kind)
+        is_integer = _mark_integers(name, flat, kind)
         floats, integers = flat[np.logical_not(is_integer)], flat[is_integer]
     else:
         if flat.dtype.kind not in "biuf":
@@ -304,8 +304,8 @@ def _check_range(name: str, integers: NDArray[Any], kind: str) -> None:
 
 
 def _check_exact_as_float(name: str, integers: NDArray[Any], target: np.dtype[Any]) -> None:
-    """Raise FeatureError for an integer that the float dtype cannot represent."""
-    limit = 2 ** (np.finfo(target).nmant + 1)  # All integers up to it are representable.
+    """Raise FeatureError if the float dtype cannot represent an integer exactly."""
+    limit = 2 ** (np.finfo(target).nmant + 1)  # all integers up to here are exact
     for value in integers[(integers > limit) | (integers < -limit)]:
         try:
             with np.errstate(over="ignore"):
@@ -316,7 +316,7 @@ def _check_exact_as_float(name: str, integers: NDArray[Any], target: np.dtype[An
             raise _value_error(name, f"an integer that {target} represents exactly", short_repr(value))
 
 
-def _check_counts(name: str, counts: NDArray[np.int64], feature: Feature | None) -> None:
+def _check_value_counts(name: str, counts: NDArray[np.int64], feature: Feature | None) -> None:
     if feature is not None and feature.count is not None and (counts != feature.count).any():
         bad = int(counts[counts != feature.count][0])
         raise _value_error(name, f"{feature.count} values of shape {feature.shape}", f"{bad} values")

@@ -1,1 +1,1 @@
-"""Storage backends: list, read and write files. Local files today; formats are not known here."""
+"""Storage backends, which list, read and write files. Currently only local files; independent of formats."""

@@ -69,7 +69,7 @@ class OutputFile(Protocol):
         ...
 
     def finish(self) -> None:
-        """Make all bytes durable and close the file for writing. A second call has no effect.
+        """Make all written bytes durable; after this, nothing can be written. A second call has no effect.
 
         Raises
         ------
@@ -96,7 +96,7 @@ class OutputFile(Protocol):
 
 
 class Storage(Protocol):
-    """Files that can be listed, read at offsets, and written atomically."""
+    """Interface of a storage whose files can be listed, read at offsets, and written atomically."""
 
     def expand(self, pattern: str) -> list[str]:
         """List the files that a path, glob pattern or directory stands for, in natural order.
@@ -145,7 +145,7 @@ class Storage(Protocol):
         ...
 
     def open(self, paths: Sequence[str], compression: Compression | None = None, max_bytes: int = 0) -> _core.Source:
-        """Open files as one source that supports reads at offsets of the uncompressed bytes.
+        """Open one or several files as one stream that can be read at any offset; offsets count uncompressed bytes.
 
         Parameters
         ----------
@@ -185,8 +185,8 @@ class Storage(Protocol):
         """
         ...
 
-    def create(self, path: str, *, overwrite: bool) -> OutputFile:
-        """Start writing a file under a temporary name.
+    def create_output(self, path: str, *, overwrite: bool) -> OutputFile:
+        """Create a file under a temporary name, to be written and then committed.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class Storage(Protocol):
         ...
 
     def sync_folder(self, path: str) -> None:
-        """Make the names of all files in a folder durable, if the storage supports it.
+        """Make created, renamed and removed names in a folder durable, if the storage supports it.
 
         Parameters
         ----------
@@ -239,14 +239,14 @@ class Storage(Protocol):
 
 
 def output_exists_error(path: str) -> OutputExistsError:
-    """Return the error for an output file that exists and must not be replaced."""
+    """Create the error for an output file that already exists and must not be replaced."""
     hint = "choose another name or use overwrite=True"
     return OutputExistsError("the output file already exists", shard=path, hint=hint)
 
 
-def write_atomically(storage: Storage, path: str, data: bytes) -> None:
-    """Write a small file, replacing an existing one; readers see the old or the new content, never a part."""
-    file = write_temporary(storage, path, data, overwrite=True)
+def write_file_atomically(storage: Storage, path: str, data: bytes) -> None:
+    """Write a small file, replacing an existing one; readers see either its old or its complete new content."""
+    file = write_temporary_file(storage, path, data, overwrite=True)
     try:
         file.commit()
     except BaseException:
@@ -255,9 +255,9 @@ def write_atomically(storage: Storage, path: str, data: bytes) -> None:
     storage.sync_folder(os.path.dirname(path))
 
 
-def write_temporary(storage: Storage, path: str, data: bytes, *, overwrite: bool) -> OutputFile:
-    """Write a small file under its temporary name; the caller commits or discards it."""
-    file = storage.create(path, overwrite=overwrite)
+def write_temporary_file(storage: Storage, path: str, data: bytes, *, overwrite: bool) -> OutputFile:
+    """Write a small file under a temporary name and finish it; the caller must commit or discard it."""
+    file = storage.create_output(path, overwrite=overwrite)
     try:
         file.write(data)
         file.finish()

@@ -1,4 +1,4 @@
-"""Whole-file gzip and zlib compression: detection from content, and compression with the standard library's zlib."""
+"""Detect gzip and zlib compression of whole files by their content, and compress files."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Literal, get_args
 
 Compression = Literal["gzip", "zlib"]
 COMPRESSIONS: tuple[str, ...] = get_args(Compression)
-# Appended to the file name of a compressed shard.
+# Suffix that is appended to the file name of a compressed shard.
 SUFFIXES: dict[str | None, str] = {None: "", "gzip": ".gz", "zlib": ".zlib"}
-# Limit on the decompressed bytes when `detect_stream` tests whether a stream can be decompressed.
+# Maximum number of bytes that `detect_compression_by_trial` decompresses.
 _DETECTION_BYTES = 4096
 _WINDOW_BITS = {"gzip": 31, "zlib": 15}
 
 
 def check_compression(compression: str | None) -> Compression | None:
-    """Validate a `compression` argument and return it in its canonical form."""
+    """Return a `compression` argument in lower case; raise ValueError if it is unknown."""
     if compression is None or compression.lower() in ("none", ""):
         return None
     if compression.lower() == "gzip":
@@ -28,7 +28,7 @@ def check_compression(compression: str | None) -> Compression | None:
 def detect_compression(head: bytes) -> Compression | None:
     """Return the compression whose header matches the first bytes of a file.
 
-    A zlib header has only two bytes, so uncompressed data may match it by chance; see `detect_stream`.
+    A zlib header has only two bytes, so uncompressed data may match it by chance; see `detect_compression_by_trial`.
     """
     if head[:3] == b"\x1f\x8b\x08":
         return "gzip"
@@ -37,8 +37,8 @@ def detect_compression(head: bytes) -> Compression | None:
     return None
 
 
-def detect_stream(head: bytes) -> Compression | None:
-    """Detect compression like `detect_compression`, but report zlib only if the bytes can be decompressed."""
+def detect_compression_by_trial(head: bytes) -> Compression | None:
+    """Detect compression like `detect_compression`, but return "zlib" only if decompressing the bytes succeeds."""
     compression = detect_compression(head)
     if compression == "zlib":
         try:
@@ -49,7 +49,7 @@ def detect_stream(head: bytes) -> Compression | None:
 
 
 class Compressor:
-    """Compress a stream piece by piece.
+    """Compresses a stream piece by piece.
 
     Parameters
     ----------
@@ -69,5 +69,5 @@ class Compressor:
         return self._stream.compress(data)
 
     def finish(self) -> bytes:
-        """Return the rest of the stream, including the trailer."""
+        """End the stream, and return the rest of its compressed bytes."""
         return self._stream.flush()

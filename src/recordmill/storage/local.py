@@ -15,7 +15,7 @@ from recordmill.errors import WriteError
 from recordmill.storage.base import Stat, Storage, output_exists_error
 from recordmill.storage.compression import Compression
 
-# Number of written bytes after which writeback to the disk is requested.
+# The kernel is asked to write to the disk each time this many bytes have been written.
 _WRITEBACK_BYTES = 4 << 20
 # Errors of `os.link` on file systems without hard links, such as FAT, exFAT and some network shares.
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK)
@@ -42,11 +42,11 @@ class LocalStorage:
         return Stat(status.st_size, status.st_mtime_ns, (status.st_dev, status.st_ino))
 
     def exists(self, path: str) -> bool:
-        """Return True if the path exists; a dangling symbolic link exists too."""
+        """Return True if the path exists, also as a dangling symbolic link."""
         return os.path.lexists(path)
 
     def open(self, paths: Sequence[str], compression: Compression | None = None, max_bytes: int = 0) -> _core.Source:
-        """Open files as one source that supports reads at offsets of the uncompressed bytes."""
+        """Open one or several files as one stream that can be read at any offset; offsets count uncompressed bytes."""
         sources = [_core.Source.open(path, compression=compression, max_bytes=max_bytes) for path in paths]
         return sources[0] if len(sources) == 1 else _core.Source.join(sources)
 
@@ -55,8 +55,8 @@ class LocalStorage:
         with open(path, "rb") as file:
             return file.read()
 
-    def create(self, path: str, *, overwrite: bool) -> LocalOutputFile:
-        """Start writing a file under a temporary name."""
+    def create_output(self, path: str, *, overwrite: bool) -> LocalOutputFile:
+        """Create a file under a temporary name, to be written and then committed."""
         return LocalOutputFile(path, overwrite=overwrite)
 
     def remove(self, path: str) -> None:
@@ -65,7 +65,7 @@ class LocalStorage:
             os.unlink(path)
 
     def sync_folder(self, path: str) -> None:
-        """Sync the entries of a folder to the disk, if the file system supports it."""
+        """Make created, renamed and removed names in a folder durable, if the file system supports it."""
         with convert_write_errors(path, "cannot sync the folder to disk"):
             try:
                 fd = os.open(path or ".", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
@@ -81,7 +81,7 @@ class LocalStorage:
 
 
 class LocalOutputFile:
-    """A local file that is written under a hidden temporary name in the folder of its final name.
+    """A local file that is being written, under a hidden temporary name in its final folder.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class LocalOutputFile:
         folder, name = os.path.split(path)
         self.temporary = os.path.join(folder, f".{name}.tmp-{os.urandom(6).hex()}")
         with convert_write_errors(path, "cannot create a file"):
-            _create_folders(folder)
+            _create_folders_durably(folder)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
             self._fd: int | None = os.open(self.temporary, flags, 0o666)
 
@@ -114,7 +114,7 @@ class LocalOutputFile:
             self._start_writeback()
 
     def _start_writeback(self) -> None:
-        """Request early writeback, so that `fsync` at the end has little left to wait for."""
+        """Ask the kernel to write to the disk now, so that `fsync` at the end takes less time."""
         pending = self._num_bytes - self._writeback_end
         if pending >= _WRITEBACK_BYTES and hasattr(os, "posix_fadvise"):
             os.posix_fadvise(self._require_open_descriptor(), self._writeback_end, pending, os.POSIX_FADV_DONTNEED)
@@ -153,7 +153,7 @@ class LocalOutputFile:
             os.close(fd)
 
 
-def _create_folders(folder: str) -> None:
+def _create_folders_durably(folder: str) -> None:
     """Create a folder and its parents, and make their names durable."""
     missing, parent = [], folder
     while parent and not os.path.isdir(parent):
@@ -166,13 +166,13 @@ def _create_folders(folder: str) -> None:
 
 @contextlib.contextmanager
 def convert_write_errors(path: str, action: str) -> Iterator[None]:
-    """Convert an OSError into a WriteError that states the file and the failed action."""
+    """Convert an OSError of the block to a WriteError with the file and `action`, which describes the failed step."""
     try:
         yield
     except WriteError:
         raise
     except OSError as error:
-        # A FileExistsError of the folder means that its name belongs to a file: the folder cannot be created.
+        # A FileExistsError for the folder itself means that a file has its name, so that the folder cannot be created.
         if isinstance(error, FileExistsError) and error.filename != os.path.dirname(path):
             raise output_exists_error(path) from error
         hint = "free some disk space and run it again" if error.errno == errno.ENOSPC else None
@@ -180,7 +180,7 @@ def convert_write_errors(path: str, action: str) -> Iterator[None]:
 
 
 def _rename_without_overwrite(old: str, new: str) -> None:
-    """Rename a file; raise FileExistsError if the new name exists."""
+    """Rename a file; raise FileExistsError instead of replacing a file with the new name."""
     try:
         os.link(old, new)
     except FileExistsError:
@@ -188,7 +188,7 @@ def _rename_without_overwrite(old: str, new: str) -> None:
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        # Without hard links there is no atomic way: a file that is created between these two calls is replaced.
+        # Without hard links, this cannot be atomic: a file that is created between the two calls is replaced.
         if os.path.lexists(new):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new) from None
         os.rename(old, new)
@@ -207,7 +207,7 @@ def natural_sort_key(path: str) -> tuple[tuple[int, int | str], ...]:
 
 
 def _is_regular_file(path: str) -> bool:
-    """Return True for a regular file; raise for a dangling link, which would otherwise be skipped silently."""
+    """Return True for a regular file; raise FileNotFoundError for a dangling link instead of skipping it silently."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Oracles and conformance tests: the formats in plain Python, slow and easy to read.
+"""Conformance tests of formats, and the oracles that they compare with: slow but simple Python implementations.
 
 The oracles of the formats import neither the rest of the package nor its native module, so that they cannot share a
 mistake with them. Read these modules to learn the formats, or use them to test another implementation.

@@ -1,4 +1,4 @@
-"""Kinds of faults, the error that the oracles raise, and a function that collects the records before a fault."""
+"""Kinds of faults, the error that oracles raise for them, and a function that collects the records before it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FAULT_KINDS = (
 
 
 class OracleError(Exception):
-    """Error for bytes that violate the format.
+    """An oracle found bytes that violate the format.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ class OracleError(Exception):
 
 
 def read_until_fault(records: Iterable[tuple[int, bytes]]) -> tuple[list[tuple[int, bytes]], OracleError | None]:
-    """Return the records before the first fault, and the fault.
+    """Read records until their end or their first fault; return them, and the error or None.
 
     Parameters
     ----------
     records : iterable of (offset, payload)
-        Result of the `records` function of a format.
+        Result of the `iter_records` function of a format.
 
     Returns
     -------

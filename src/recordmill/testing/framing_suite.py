@@ -1,11 +1,11 @@
-"""Conformance tests for framings: inherit `FramingTests` and name the format, its oracle and its damage table.
+"""Conformance tests for framings, as a base class whose subclasses set the format, its oracle and its damage table.
 
 ::
 
     class TestTfrecordFraming(FramingTests):
         format = TFRECORD
         frame = staticmethod(oracle.frame)
-        records = staticmethod(oracle.records)
+        iter_records = staticmethod(oracle.iter_records)
         damage_table = damage.tfrecord.TABLE
         literals = (((b"",), "00000000000000002903980700000000d8ea82a2"),)
 
@@ -33,7 +33,7 @@ from recordmill.types import Ragged
 # Hypothesis warns about test methods that several classes inherit, which is intended here.
 inherited = settings(suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 
-# Payloads that were read, and kind, offset and record number of the fault after them, or None.
+# Payloads that were read, and the fault after them (kind, offset, record number), or None.
 Outcome = tuple[list[bytes], tuple[str, int, int] | None]
 COMPRESSORS: dict[str | None, Callable[[bytes], bytes]] = {
     None: bytes,
@@ -43,7 +43,7 @@ COMPRESSORS: dict[str | None, Callable[[bytes], bytes]] = {
 
 
 def pack_payloads(payloads: Sequence[bytes]) -> Ragged:
-    """Return payloads as one Ragged; the list may be empty."""
+    """Return payloads as rows of one Ragged; the list may be empty."""
     return Ragged(
         np.frombuffer(b"".join(payloads), np.uint8),
         np.cumsum([0, *map(len, payloads)], dtype=np.int64),
@@ -51,7 +51,7 @@ def pack_payloads(payloads: Sequence[bytes]) -> Ragged:
 
 
 class FramingTests:
-    """Tests of one framing against its specification, its oracle and its damaged shards.
+    """Tests that a framing agrees with its specification and its oracle, also for damaged shards.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class FramingTests:
         The format under test.
     frame : callable
         Oracle that frames one payload: bytes to bytes.
-    records : callable
+    iter_records : callable
         Oracle that yields ``(offset, payload)`` of each record of a shard; it raises `OracleError` at the first fault.
     damage_table : sequence of callable
         Functions that yield damaged shards; see `recordmill.testing.damage`.
@@ -70,12 +70,12 @@ class FramingTests:
     format: ClassVar[Format]
     damage_table: ClassVar[Sequence[DamageFunction]]
     frame: ClassVar[Callable[[bytes], bytes]]
-    records: ClassVar[Callable[[bytes], Iterator[tuple[int, bytes]]]]
+    iter_records: ClassVar[Callable[[bytes], Iterator[tuple[int, bytes]]]]
     literals: ClassVar[tuple[tuple[tuple[bytes, ...], str], ...]]
 
     @classmethod
     def pytest_generate_tests(cls, metafunc: Any) -> None:
-        """Parametrize tests by the rows of the damage table, the literals and numbers of threads."""
+        """Parametrize tests over the rows of the damage table, the literals, and numbers of threads."""
         if "row" in metafunc.fixturenames:
             metafunc.parametrize("row", apply_damage_table(cls.frame, cls.damage_table), ids=str)
         if "literal" in metafunc.fixturenames:
@@ -84,7 +84,7 @@ class FramingTests:
             metafunc.parametrize("num_threads", [0, 1, 2])
 
     @property
-    def kind(self) -> Any:
+    def native_framing(self) -> Any:
         """Native framing of the format."""
         return self.format.framing.kind
 
@@ -94,14 +94,14 @@ class FramingTests:
         return data.draw(strategies.payload_lists(min_payload_bytes=least))
 
     def open_source(self, shard: bytes, compression: str | None = None) -> _core.Source:
-        """Open a shard in memory, with a seek point every 64 KiB."""
+        """Open the bytes of a shard, with a seek point every 64 KiB."""
         stored = COMPRESSORS[compression](shard)
         return _core.Source.from_bytes(stored, compression=compression, spacing=1 << 16)
 
     def read_stream(self, source: _core.Source, num_records: int, threads: int) -> Outcome:
-        """Read all payloads of a stream until its end or its fault."""
+        """Read payloads in batches until the end of the source or its first fault."""
         found: list[bytes] = []
-        stream = _core.BatchStream(source, self.kind, num_records, verify=True, threads=threads)
+        stream = _core.BatchStream(source, self.native_framing, num_records, verify=True, threads=threads)
         try:
             for data, splits in stream:
                 rows = _core.split(data, splits)
@@ -113,8 +113,8 @@ class FramingTests:
         return found, None
 
     def read_with_oracle(self, shard: bytes) -> Outcome:
-        """Read a shard with the oracle."""
-        found, error = read_until_fault(type(self).records(shard))
+        """Read payloads with the oracle until the end of the shard or its first fault."""
+        found, error = read_until_fault(type(self).iter_records(shard))
         payloads = [payload for _, payload in found]
         if error is None:
             return payloads, None
@@ -124,7 +124,7 @@ class FramingTests:
     def test_frame_writes_bytes_of_specification(self, literal: tuple[tuple[bytes, ...], str]) -> None:
         payloads, text = literal
         packed = pack_payloads(payloads)
-        data, lengths, _ = _core.frame(packed.data, packed.row_splits, self.kind)
+        data, lengths, _ = _core.frame(packed.data, packed.row_splits, self.native_framing)
         assert bytes(memoryview(data)).hex() == text.replace(" ", "")
         assert sum(np.asarray(lengths).tolist()) == len(data)
 
@@ -137,7 +137,7 @@ class FramingTests:
     def test_frame_agrees_with_oracle(self, data: st.DataObject) -> None:
         payloads = self.draw_payloads(data)
         packed = pack_payloads(payloads)
-        framed, lengths, _ = _core.frame(packed.data, packed.row_splits, self.kind)
+        framed, lengths, _ = _core.frame(packed.data, packed.row_splits, self.native_framing)
         frames = [type(self).frame(payload) for payload in payloads]
         assert bytes(memoryview(framed)) == b"".join(frames)
         assert np.asarray(lengths).tolist() == [len(frame) for frame in frames]
@@ -148,10 +148,12 @@ class FramingTests:
         payloads = self.draw_payloads(data)
         frames = [type(self).frame(payload) for payload in payloads]
         shard = b"".join(frames)
-        offsets, lengths, end, faults = _core.scan(self.open_source(shard, compression), self.kind, verify=True)
+        offsets, lengths, end, faults = _core.scan(
+            self.open_source(shard, compression), self.native_framing, verify=True
+        )
         assert not faults
         assert end == len(shard)
-        assert np.asarray(offsets).tolist() == [offset for offset, _ in type(self).records(shard)]
+        assert np.asarray(offsets).tolist() == [offset for offset, _ in type(self).iter_records(shard)]
         assert np.asarray(lengths).tolist() == [len(frame) for frame in frames]
 
     @inherited
@@ -159,10 +161,10 @@ class FramingTests:
     def test_fetch_returns_payloads_in_requested_order(self, data: st.DataObject, compression: str | None) -> None:
         payloads = self.draw_payloads(data)
         source = self.open_source(b"".join(map(type(self).frame, payloads)), compression)
-        offsets, lengths = (np.asarray(part) for part in _core.scan(source, self.kind)[:2])
+        offsets, lengths = (np.asarray(part) for part in _core.scan(source, self.native_framing)[:2])
         positions = st.integers(0, max(len(payloads) - 1, 0))
         rows = np.array(data.draw(st.lists(positions, max_size=20 * bool(payloads))), np.int64)
-        found = _core.split(*_core.fetch(source, self.kind, offsets[rows], lengths[rows]))
+        found = _core.split(*_core.fetch(source, self.native_framing, offsets[rows], lengths[rows]))
         assert found == [payloads[row] for row in rows]
 
     @inherited
@@ -189,7 +191,7 @@ class FramingTests:
         shard = b"".join(map(type(self).frame, self.draw_payloads(data)))
         mutated = data.draw(strategies.mutations(shard))
         payloads, fault = self.read_with_oracle(mutated)
-        num_records, faults, num_faults, *_ = _core.verify(self.open_source(mutated), self.kind)
+        num_records, faults, num_faults, *_ = _core.verify(self.open_source(mutated), self.native_framing)
         # Readers ignore padding; only verify reports it.
         unreadable = [entry for entry in faults if entry[0] != "bad_padding"]
         assert num_faults == len(faults)
@@ -204,12 +206,12 @@ class FramingTests:
     def test_verify_of_intact_shard_counts_records_without_faults(self, data: st.DataObject) -> None:
         payloads = self.draw_payloads(data)
         shard = b"".join(map(type(self).frame, payloads))
-        num_records, faults, num_faults, end, offsets, _ = _core.verify(self.open_source(shard), self.kind)
+        num_records, faults, num_faults, end, offsets, _ = _core.verify(self.open_source(shard), self.native_framing)
         assert (num_records, faults, num_faults, end) == (len(payloads), [], 0, len(shard))
-        assert np.asarray(offsets).tolist() == [offset for offset, _ in type(self).records(shard)]
+        assert np.asarray(offsets).tolist() == [offset for offset, _ in type(self).iter_records(shard)]
 
     def test_verify_of_damaged_shard_reports_kind_offset_and_record(self, row: Damage) -> None:
-        _, faults, num_faults, *_ = _core.verify(self.open_source(row.data), self.kind)
+        _, faults, num_faults, *_ = _core.verify(self.open_source(row.data), self.native_framing)
         if row.kind is None:
             assert faults == []
         else:
@@ -228,7 +230,7 @@ class FramingTests:
         rng = Random(7)
         sizes = [rng.choice((1, 5, 400, 40_000)) for _ in range(120)]
         payloads = [rng.randbytes(size) for size in sizes]
-        shard = bytes(memoryview(_frame_payloads(payloads, self.kind)))
+        shard = bytes(memoryview(_frame_payloads(payloads, self.native_framing)))
         for compression in (None, "gzip", "zlib"):
             for threads in (0, 2):
                 source = self.open_source(shard, compression)

@@ -30,8 +30,8 @@ Label = float | npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Unpacked:
-    """Fields of a record. `label` is a float if `flag` is 0, otherwise an array of float32 with shape (flag,)."""
+class ImageRecord:
+    """An unpacked image record. `label` is a float if `flag` is 0, otherwise a float32 array of shape (flag,)."""
 
     flag: int
     label: Label
@@ -41,7 +41,7 @@ class Unpacked:
 
 
 def pack(label: float | npt.ArrayLike, id_: int, id2: int, data: bytes) -> bytes:
-    """Return the bytes of one record: header, labels and data.
+    """Return the bytes of one image record: header, labels and data.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ def pack(label: float | npt.ArrayLike, id_: int, id2: int, data: bytes) -> bytes
     return struct.pack("<IfQQ", labels.size, 0.0, id_, id2) + labels.tobytes() + data
 
 
-def unpack(payload: bytes) -> Unpacked:
-    """Return the fields of a record.
+def unpack(payload: bytes) -> ImageRecord:
+    """Return the header fields, labels and data of one image record.
 
     Raises
     ------
@@ -82,4 +82,4 @@ def unpack(payload: bytes) -> Unpacked:
         raise OracleError("bad_payload", 0)
     if flag:
         label = np.frombuffer(payload[HEADER_BYTES:data_start], dtype="<f4")
-    return Unpacked(flag, label, id_, id2, payload[data_start:])
+    return ImageRecord(flag, label, id_, id2, payload[data_start:])

@@ -1,4 +1,4 @@
-"""Reference implementation of the image steps after decoding, in NumPy and Pillow.
+"""Reference implementation, in NumPy and Pillow, of the steps that transform a decoded image.
 
 `apply_plan` has the signature of `recordmill.decode.native_image.apply_plan`. Tests put it in place of the native
 function and compare the results. Color steps are native here too; tests compare them with Pillow directly.
@@ -24,7 +24,7 @@ from recordmill.decode.transforms import resize
 Pixels = NDArray[Any]
 _FIXED_POINT_BITS = 11
 
-# Kernels that are implemented here. Tests compare the others with recordings of their libraries.
+# Resize kernels that this module implements. Tests compare all others with recordings of the original libraries.
 ORACLE_KERNELS = frozenset(
     [f"pillow:{kernel}" for kernel in KERNELS["pillow"]]
     + [f"{library}:{kernel}" for library in ("opencv", "tensorflow") for kernel in ("nearest", "bilinear")]
@@ -32,7 +32,7 @@ ORACLE_KERNELS = frozenset(
 
 
 def apply_plan(pixels: Pixels, plan: ImagePlan) -> Pixels:
-    """Apply the steps of a plan that follow decoding to one image.
+    """Apply all steps of a plan except decoding to a decoded image.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def _fill_per_channel(levels: tuple[int, ...], channels: int, unit: int) -> tupl
 
 
 def resize_pixels(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
-    """Resize an image to (height, width); channels do not mix.
+    """Resize an image to (height, width), each channel on its own.
 
     Kernels outside `ORACLE_KERNELS` are the native ones.
     """
@@ -112,14 +112,14 @@ def _resize_nearest(
 
 
 def _opencv_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
-    """Return the source positions of OpenCV's INTER_NEAREST: those under the upper left corners of new pixels."""
+    """Return the source position of each new pixel in OpenCV's INTER_NEAREST: the one under its upper left corner."""
     step = 1 / (new / old)
     positions: NDArray[np.int64] = np.minimum(np.floor(np.arange(new) * step).astype(np.int64), old - 1)
     return positions
 
 
 def _tensorflow_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
-    """Return the source positions of TensorFlow's "nearest": those under the centers of new pixels."""
+    """Return the source position of each new pixel in TensorFlow's "nearest": the one under its center."""
     step = np.float32(old) / np.float32(new)
     centers = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step
     positions: NDArray[np.int64] = np.minimum(np.floor(centers).astype(np.int64), old - 1)
@@ -127,7 +127,7 @@ def _tensorflow_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
 
 
 def _resize_bilinear_opencv(pixels: Pixels, size: tuple[int, int]) -> Pixels:
-    """Resize as OpenCV's INTER_LINEAR, which reduces images to exactly half by the mean of four pixels."""
+    """Resize as OpenCV's INTER_LINEAR does; for exactly half the size, it averages blocks of four pixels."""
     height, width = pixels.shape[:2]
     if size == (height, width):
         return pixels.copy()
@@ -164,7 +164,7 @@ def _opencv_taps(
 
 
 def _resize_fixed_point(pixels: Pixels, vertical: tuple[Pixels, ...], horizontal: tuple[Pixels, ...]) -> Pixels:
-    """Interpolate with weights of 11 bits, and with the shifts by 4, 16 and 2 of OpenCV's vertical pass."""
+    """Interpolate with 11-bit weights; the vertical pass shifts by 4, 16 and 2 bits, as OpenCV's does."""
     (top, bottom, upper, lower), (left, right, first, second) = (
         (*taps[:2], *(np.rint(weight * (1 << _FIXED_POINT_BITS)).astype(np.int32) for weight in taps[2:]))
         for taps in (vertical, horizontal)
@@ -198,7 +198,7 @@ def _tensorflow_taps(new: int, old: int) -> tuple[NDArray[np.int64], NDArray[np.
 
 
 def warp_pixels(pixels: Pixels, matrix: NDArray[np.float64], kernel: str, fill: Sequence[int]) -> Pixels:
-    """Sample an image through an affine map with Pillow; the size stays."""
+    """Apply an affine transform to an image with Pillow; the size does not change."""
     module = import_pillow()
     height, width, channels = pixels.shape
     parts = [pixels] if pixels.dtype == np.uint8 and channels == 3 else np.split(pixels, channels, axis=2)
@@ -218,7 +218,7 @@ def warp_pixels(pixels: Pixels, matrix: NDArray[np.float64], kernel: str, fill: 
 
 
 def _apply_pillow(pixels: Pixels, function: Callable[[Any], Any]) -> Pixels:
-    """Apply a function of Pillow images to an array; 16-bit levels are processed in mode F and rounded at the end."""
+    """Apply a function to an array as Pillow images; 16-bit levels are processed in mode F, then rounded."""
     if pixels.dtype == np.uint8 and pixels.shape[2] == 3:
         return np.asarray(function(_to_pillow(pixels)))
     planes = [_apply_to_plane(pixels[:, :, channel], function) for channel in range(pixels.shape[2])]

@@ -1,4 +1,4 @@
-"""Example, SequenceExample and OFRecord messages in plain Python, decoded as Python's protobuf decodes them.
+"""Encode and decode Example, SequenceExample and OFRecord messages, in plain Python; decodes as protobuf does.
 
 =================  ====================================================================================
 message            fields
@@ -42,7 +42,7 @@ from recordmill.testing.protobuf_wire import (
     encode_bytes_field,
     encode_varint,
     find_varint_end,
-    merge_fields,
+    merge_submessages,
     select_fields,
     split_fields,
 )
@@ -64,7 +64,7 @@ _INT_RANGES = {"int32": range(-(2**31), 2**31), "int64": range(-(2**63), 2**63)}
 
 
 def encode_value(kind: str, value: Value) -> bytes:
-    """Encode one value of a list, without tag; floats out of the range of float32 become infinite."""
+    """Encode one value of a list, without a tag; floats that exceed the range of float32 become infinite."""
     if isinstance(value, bytes):
         return value
     if kind == "float32":
@@ -78,7 +78,7 @@ def encode_value(kind: str, value: Value) -> bytes:
 
 
 def encode_feature(feature: Feature, kinds: Mapping[int, str]) -> bytes:
-    """Return a Feature message: empty without a kind, otherwise a list, whose numbers are packed."""
+    """Encode a Feature message: empty if the kind is None, otherwise with one list, whose numbers are packed."""
     kind, values = feature
     if kind is None:
         return b""
@@ -90,7 +90,7 @@ def encode_feature(feature: Feature, kinds: Mapping[int, str]) -> bytes:
 
 
 def encode_map(entries: Mapping[str, bytes]) -> bytes:
-    """Return the entries of a map from key to message, sorted by the bytes of the key as in protobuf (upb).
+    """Encode a map from key to message, sorted by the bytes of the keys, as protobuf (upb) does.
 
     A key comes before its own prefixes.
     """
@@ -102,22 +102,22 @@ def encode_map(entries: Mapping[str, bytes]) -> bytes:
 
 
 def encode_features(features: Mapping[str, Feature], kinds: Mapping[int, str] = EXAMPLE_KINDS) -> bytes:
-    """Return a Features message, or with `OFRECORD_KINDS` an OFRecord."""
+    """Encode a Features message; with `OFRECORD_KINDS`, an OFRecord message."""
     return encode_map({name: encode_feature(feature, kinds) for name, feature in features.items()})
 
 
 def encode_example(features: Mapping[str, Feature]) -> bytes:
-    """Return the canonical bytes of an Example, which are empty if it has no features."""
+    """Encode an Example canonically; without features, the result is empty."""
     return encode_bytes_field(1, encode_features(features)) if features else b""
 
 
 def encode_ofrecord(features: Mapping[str, Feature]) -> bytes:
-    """Return the canonical bytes of an OFRecord."""
+    """Encode an OFRecord canonically."""
     return encode_features(features, OFRECORD_KINDS)
 
 
 def encode_sequence_example(context: Mapping[str, Feature], lists: Mapping[str, Sequence[Feature]]) -> bytes:
-    """Return the canonical bytes of a SequenceExample; an empty context and empty feature lists are omitted."""
+    """Encode a SequenceExample canonically; omit an empty context and an empty map of feature lists."""
     steps = {
         name: b"".join(encode_bytes_field(1, encode_feature(step, EXAMPLE_KINDS)) for step in steps)
         for name, steps in lists.items()
@@ -126,7 +126,7 @@ def encode_sequence_example(context: Mapping[str, Feature], lists: Mapping[str, 
 
 
 def decode_example(payload: bytes) -> Features:
-    """Return the features of an Example by name.
+    """Decode an Example; return its features by name.
 
     Parameters
     ----------
@@ -144,11 +144,11 @@ def decode_example(payload: bytes) -> Features:
     OracleError
         If Python's protobuf raises DecodeError: ``bad_payload``.
     """
-    return _decode_features(merge_fields(split_fields(payload), 1), EXAMPLE_KINDS, utf8=True)
+    return _decode_features(merge_submessages(split_fields(payload), 1), EXAMPLE_KINDS, utf8=True)
 
 
 def decode_ofrecord(payload: bytes, *, drop_unknown: bool = False) -> Features:
-    """Return the features of an OFRecord by name, as `decode_example` does.
+    """Decode an OFRecord; return its features by name.
 
     Invalid UTF-8 in a key becomes surrogate escapes, because this is a proto2 message. OneFlow's protobuf keeps
     entries that have unknown fields; with `drop_unknown` they are dropped, as in upb.
@@ -157,7 +157,7 @@ def decode_ofrecord(payload: bytes, *, drop_unknown: bool = False) -> Features:
 
 
 def decode_sequence_example(payload: bytes) -> SequenceExample:
-    """Return context and feature lists of a SequenceExample.
+    """Decode a SequenceExample; return its context and its feature lists, by name.
 
     Returns
     -------
@@ -171,8 +171,8 @@ def decode_sequence_example(payload: bytes) -> SequenceExample:
         If Python's protobuf raises DecodeError: ``bad_payload``.
     """
     message = split_fields(payload)
-    context = _decode_features(merge_fields(message, 1), EXAMPLE_KINDS, utf8=True)
-    return context, _decode_map(merge_fields(message, 2), _decode_steps, utf8=True)
+    context = _decode_features(merge_submessages(message, 1), EXAMPLE_KINDS, utf8=True)
+    return context, _decode_map(merge_submessages(message, 2), _decode_feature_list, utf8=True)
 
 
 def to_comparable(features: Mapping[str, Feature]) -> dict[str, tuple[str | None, list[str]]]:
@@ -186,8 +186,8 @@ def _decode_features(
     return _decode_map(message, lambda value: _decode_feature(value, kinds), utf8=utf8, drop_unknown=drop_unknown)
 
 
-def _decode_steps(message: list[Field]) -> list[Feature]:
-    return [_decode_feature(step.fields(), EXAMPLE_KINDS) for step in select_fields(message, 1)]
+def _decode_feature_list(message: list[Field]) -> list[Feature]:
+    return [_decode_feature(step.parse_fields(), EXAMPLE_KINDS) for step in select_fields(message, 1)]
 
 
 def _decode_map(
@@ -195,9 +195,9 @@ def _decode_map(
 ) -> dict[str, T]:
     found: dict[str, T] = {}
     for entry in select_fields(message, 1):
-        inner = entry.fields()
+        inner = entry.parse_fields()
         keys = [_decode_key(piece, utf8) for piece in select_fields(inner, 1)]
-        value = decode(merge_fields(inner, 2))
+        value = decode(merge_submessages(inner, 2))
         if not drop_unknown or all(piece.number in (1, 2) and piece.wire_type == BYTES for piece in inner):
             found[keys[-1] if keys else ""] = value
     return found
@@ -223,7 +223,7 @@ def _decode_feature(message: list[Field], kinds: Mapping[int, str]) -> Feature:
 
 
 def _decode_list(piece: Field, kind: str) -> Iterator[Value]:
-    for item in piece.fields():
+    for item in piece.parse_fields():
         if item.number != 1:
             continue
         if item.wire_type == WIRE_TYPES[kind]:

@@ -1,4 +1,6 @@
-"""OFRecord frames in plain Python: an eight-byte length and a message. The parts of a dataset form one stream.
+"""Write and read OFRecord frames, in plain Python.
+
+A frame is an eight-byte length and a message. The parts of a dataset form one stream.
 
 =======  ============================================
 bytes    content
@@ -34,7 +36,7 @@ def frame(payload: bytes) -> bytes:
     return struct.pack("<q", len(payload)) + payload
 
 
-def records(data: bytes) -> Iterator[tuple[int, bytes]]:
+def iter_records(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield the records of a shard until its end or its first fault.
 
     Parameters
@@ -71,8 +73,8 @@ def records(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def read_all_records(data: bytes) -> list[tuple[int, bytes]]:
-    """Return offset and payload of every record of an intact shard; raise `OracleError` as `records` does."""
-    return list(records(data))
+    """Return the (offset, payload) of all records of a shard; raise `OracleError` at the first fault."""
+    return list(iter_records(data))
 
 
 def build_part_name(number: int, prefix: str = "part-", suffix_length: int = -1) -> str:
@@ -81,7 +83,7 @@ def build_part_name(number: int, prefix: str = "part-", suffix_length: int = -1)
 
 
 def locate_in_parts(parts: Sequence[bytes], offset: int) -> tuple[int, int]:
-    """Return the part that contains an offset of the concatenated parts, and the offset within this part."""
+    """Return the index of the part that contains an offset of the concatenated parts, and the offset in this part."""
     for number, part in enumerate(parts):
         if offset < len(part):
             return number, offset
@@ -90,7 +92,7 @@ def locate_in_parts(parts: Sequence[bytes], offset: int) -> tuple[int, int]:
 
 
 def read_records_of_parts(parts: Sequence[bytes]) -> list[tuple[int, int, bytes]]:
-    """Return the records of a dataset whose parts form one byte stream.
+    """Return all records of a dataset, whose parts are read as one byte stream.
 
     Parameters
     ----------
@@ -105,6 +107,6 @@ def read_records_of_parts(parts: Sequence[bytes]) -> list[tuple[int, int, bytes]
     Raises
     ------
     OracleError
-        See `records`. Offsets are those of the concatenated parts.
+        See `iter_records`. Offsets are those of the concatenated parts.
     """
-    return [(*locate_in_parts(parts, offset), payload) for offset, payload in records(b"".join(parts))]
+    return [(*locate_in_parts(parts, offset), payload) for offset, payload in iter_records(b"".join(parts))]

@@ -1,4 +1,4 @@
-"""Conformance tests for payload codecs: inherit `PayloadTests` and name the codec and its oracle.
+"""Conformance tests for payload codecs, as a base class whose subclasses set the codec and its oracle.
 
 Codec and oracle are compared as `Contents`: for each feature its kind and the `repr` of its values, so that NaN equals
 NaN and -0.0 differs from 0.0. A feature list has one row of values per frame.
@@ -24,25 +24,25 @@ from recordmill.types import FeatureList, Ragged
 # Hypothesis warns about test methods that several classes inherit, which is intended here.
 inherited = settings(suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 
-# Maps the name of a feature, with the prefix "list:" for a feature list, to its kind and the `repr` of its values.
+# Kind and `repr` of the values of each feature, by name; names of feature lists have the prefix "list:".
 Contents = dict[str, tuple[str, list[Any]]]
 Plain = tuple[str | None, Sequence[Any]]
 
 
 def value_reprs(values: Any) -> list[Any]:
-    """Return the `repr` of values or of rows of values."""
+    """Return the `repr` of each value, in nested lists if `values` has rows."""
     if isinstance(values, np.ndarray):
         values = values.tolist()
     return [value_reprs(value) if isinstance(value, list | np.ndarray | Ragged) else repr(value) for value in values]
 
 
 def feature_contents(features: Mapping[str, Plain]) -> Contents:
-    """Return the contents of features that the oracle decoded, except features without a kind."""
+    """Convert features that the oracle decoded to comparable contents; omit features without a kind."""
     return {name: (kind, value_reprs(values)) for name, (kind, values) in features.items() if kind is not None}
 
 
 def list_contents(lists: Mapping[str, Sequence[Plain]]) -> Contents:
-    """Return the contents of feature lists that the oracle decoded; a list of several kinds has the kind ``mixed``."""
+    """Convert feature lists that the oracle decoded to comparable contents; several kinds become ``mixed``."""
     contents: Contents = {}
     for name, frames in lists.items():
         kinds = sorted({kind for kind, _ in frames if kind is not None})
@@ -54,7 +54,7 @@ def list_contents(lists: Mapping[str, Sequence[Plain]]) -> Contents:
 
 
 def parse_contents(codec: NativeCodec, payload: bytes) -> Contents:
-    """Parse one payload with the native parser, feature by feature."""
+    """Parse one payload with the native parser, one feature at a time; return comparable contents."""
     packed = pack_payloads([payload])
     rows, fault = _core.survey(codec.kind, packed.data, packed.row_splits)
     if fault is not None:
@@ -74,20 +74,20 @@ def parse_contents(codec: NativeCodec, payload: bytes) -> Contents:
     return contents
 
 
-def schema_for(features: Mapping[str, Plain]) -> Schema:
-    """Return a schema for writing an example with these features."""
+def build_writer_schema(features: Mapping[str, Plain]) -> Schema:
+    """Return a schema in which each of these features is optional and has any number of values."""
     kinds: dict[str, Any] = {name: kind for name, (kind, _) in features.items() if kind}
     return Schema({name: Feature(kind, (None,), optional=True) for name, kind in kinds.items()})
 
 
 def to_writer_values(kind: str, values: Sequence[Any]) -> Any:
-    """Convert values to the type that callers pass to a writer: a list of bytes, or an array."""
+    """Convert the values of a feature to what a writer takes: a list of bytes, or an array."""
     return list(values) if kind == "bytes" else np.array(values, kind)
 
 
 @st.composite
 def schemas_and_examples(draw: st.DrawFn, kinds: Mapping[int, str]) -> tuple[Schema, list[dict[str, Plain]]]:
-    """Draw a schema and matching examples, with fixed and varying counts and missing features."""
+    """Draw a schema and examples that match it, with fixed and varying counts and missing features."""
     names = draw(st.lists(strategies.names(), min_size=1, max_size=4, unique=True))
     features: dict[str, Feature] = {}
     columns: dict[str, list[Plain | None]] = {}
@@ -108,7 +108,7 @@ def schemas_and_examples(draw: st.DrawFn, kinds: Mapping[int, str]) -> tuple[Sch
 
 
 class PayloadTests:
-    """Tests of one codec whose messages are maps of features.
+    """Tests that a codec agrees with its oracle; its messages are maps of features.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class PayloadTests:
 
     @classmethod
     def pytest_generate_tests(cls, metafunc: Any) -> None:
-        """Parametrize tests by the literals."""
+        """Parametrize tests over the literals."""
         if "literal" in metafunc.fixturenames:
             metafunc.parametrize("literal", cls.literals, ids=lambda literal: literal[1][:24] or "empty")
 

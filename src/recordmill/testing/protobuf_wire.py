@@ -1,4 +1,4 @@
-"""The protobuf wire format in plain Python: varints, tags and the fields of one message.
+"""Encode and parse the protobuf wire format, in plain Python: varints, tags, and the fields of one message.
 
 A message is a sequence of fields. A field is a tag, the varint of ``number << 3 | wire_type``, followed by
 
@@ -54,7 +54,7 @@ class Field:
     offset: int
     depth: int
 
-    def fields(self) -> list[Field]:
+    def parse_fields(self) -> list[Field]:
         """Parse the content of this field as a message, and return its fields."""
         if self.depth == MAX_DEPTH:
             raise OracleError("bad_payload", self.offset)
@@ -62,7 +62,7 @@ class Field:
 
 
 def encode_varint(value: int, width: int = 0) -> bytes:
-    """Return the varint of `value` modulo 2**64, padded to at least `width` bytes."""
+    """Encode `value` modulo 2**64 as a varint, padded to at least `width` bytes."""
     value &= 2**64 - 1
     out = bytearray()
     while value > 0x7F or len(out) + 1 < width:
@@ -72,12 +72,12 @@ def encode_varint(value: int, width: int = 0) -> bytes:
 
 
 def encode_tag(number: int, wire_type: int) -> bytes:
-    """Return the tag of a field."""
+    """Encode the tag of a field: number and wire type."""
     return encode_varint(number << 3 | wire_type)
 
 
 def encode_bytes_field(number: int, content: bytes) -> bytes:
-    """Return a field of wire type BYTES."""
+    """Encode a field of wire type BYTES, with its tag and length."""
     return encode_tag(number, BYTES) + encode_varint(len(content)) + content
 
 
@@ -90,7 +90,7 @@ def find_varint_end(data: bytes, start: int, max_bytes: int = MAX_VARINT_BYTES) 
 
 
 def decode_varint(content: bytes) -> int:
-    """Return the value of a varint, 0 to 2**64 - 1."""
+    """Decode a varint to a number from 0 to 2**64 - 1."""
     value = sum((byte & 0x7F) << (7 * position) for position, byte in enumerate(content))
     return value & (2**64 - 1)
 
@@ -127,13 +127,13 @@ def split_fields(message: bytes, base: int = 0, depth: int = 0) -> list[Field]:
 
 
 def select_fields(fields: Iterable[Field], number: int) -> list[Field]:
-    """Return the fields with this number and wire type BYTES; other wire types make them unknown fields."""
+    """Return the fields with this number and wire type BYTES; fields with another wire type are unknown fields."""
     return [field for field in fields if field.number == number and field.wire_type == BYTES]
 
 
-def merge_fields(fields: Iterable[Field], number: int) -> list[Field]:
-    """Return the fields of the message in field `number`; several occurrences are merged."""
-    return [inner for piece in select_fields(fields, number) for inner in piece.fields()]
+def merge_submessages(fields: Iterable[Field], number: int) -> list[Field]:
+    """Return the fields of the submessage with this number; several occurrences count as one message."""
+    return [inner for piece in select_fields(fields, number) for inner in piece.parse_fields()]
 
 
 def _find_field_bounds(data: bytes, start: int, depth: int) -> tuple[int, int, int, int, int]:

@@ -1,4 +1,6 @@
-"""MXNet RecordIO frames in plain Python: parts that start with a magic word, payloads split at magic words.
+"""Write and read MXNet RecordIO frames, in plain Python.
+
+Each part starts with a magic word; a payload that contains it is split there.
 
 A shard is a concatenation of parts, all integers little-endian:
 
@@ -31,8 +33,8 @@ WHOLE, FIRST, MIDDLE, LAST = 0, 1, 2, 3  # values of cflag in the header of a pa
 
 
 @dataclass(frozen=True)
-class Part:
-    """One part of a record: offset in the shard, cflag, data and padding."""
+class RecordPart:
+    """One part of a record in a shard."""
 
     offset: int
     cflag: int
@@ -60,7 +62,7 @@ def split_payload(payload: bytes) -> list[bytes]:
 
 
 def frame_part(cflag: int, data: bytes) -> bytes:
-    """Return one part: header, data and padding."""
+    """Return the bytes of one part: header, data and padding."""
     return MAGIC + struct.pack("<I", cflag << 29 | len(data)) + data + bytes(-len(data) % 4)
 
 
@@ -81,7 +83,7 @@ def frame(payload: bytes) -> bytes:
     return b"".join(frame_part(cflag, piece) for cflag, piece in zip(cflags, pieces, strict=True))
 
 
-def _read_part(data: bytes, offset: int, allowed: tuple[int, int], record: int, position: int) -> Part:
+def _read_part(data: bytes, offset: int, allowed: tuple[int, int], record: int, position: int) -> RecordPart:
     header = data[offset : offset + HEADER_BYTES]
     if len(header) < HEADER_BYTES:
         raise OracleError("truncated_header", offset, position)
@@ -95,10 +97,10 @@ def _read_part(data: bytes, offset: int, allowed: tuple[int, int], record: int, 
     padded = end + -length % 4
     if padded > len(data):
         raise OracleError("truncated_payload", record, position)
-    return Part(offset, cflag, data[start:end], data[end:padded])
+    return RecordPart(offset, cflag, data[start:end], data[end:padded])
 
 
-def record_parts(data: bytes) -> Iterator[list[Part]]:
+def record_parts(data: bytes) -> Iterator[list[RecordPart]]:
     """Yield the parts of each record until the end of the shard or its first fault.
 
     Raises
@@ -121,7 +123,7 @@ def record_parts(data: bytes) -> Iterator[list[Part]]:
         offset, position = parts[-1].end, position + 1
 
 
-def records(data: bytes) -> Iterator[tuple[int, bytes]]:
+def iter_records(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield the records of a shard until its end or its first fault.
 
     Parameters
@@ -146,12 +148,12 @@ def records(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def read_all_records(data: bytes) -> list[tuple[int, bytes]]:
-    """Return offset and payload of every record of an intact shard; raise `OracleError` as `records` does."""
-    return list(records(data))
+    """Return the (offset, payload) of all records of a shard; raise `OracleError` at the first fault."""
+    return list(iter_records(data))
 
 
 def find_bad_padding(data: bytes) -> list[tuple[int, int]]:
-    """Return the offset of each part whose padding is not zero, and the position of its record."""
+    """Return the (offset, record position) of each part whose padding is not zero."""
     return [
         (part.offset, position)
         for position, parts in enumerate(record_parts(data))

@@ -1,4 +1,4 @@
-"""Storages for tests: files in memory, and a wrapper that makes a chosen operation fail."""
+"""Storages for tests: one in memory, and a wrapper that makes a chosen operation fail."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recordmill.storage.local import natural_sort_key
 
 
 class MemoryStorage:
-    """A storage that keeps its files in a dict.
+    """A storage that keeps the content of its files in a dict.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class MemoryStorage:
         return sorted((path for path in paths if not os.path.basename(path).startswith(".")), key=natural_sort_key)
 
     def stat(self, path: str) -> Stat:
-        """Return the size of a file and the number of its last modification."""
+        """Return the size of a file; the modification time is the number of its last modification."""
         return Stat(len(self.read(path)), self._modified[path])
 
     def exists(self, path: str) -> bool:
@@ -44,7 +44,7 @@ class MemoryStorage:
         return path in self.files
 
     def open(self, paths: Sequence[str], compression: Compression | None = None, max_bytes: int = 0) -> _core.Source:
-        """Open files as one source that supports reads at offsets of the uncompressed bytes."""
+        """Open one or several files as one stream that can be read at any offset; offsets count uncompressed bytes."""
         sources = [
             _core.Source.from_bytes(self.read(path), compression=compression, max_bytes=max_bytes) for path in paths
         ]
@@ -57,8 +57,8 @@ class MemoryStorage:
         except KeyError:
             raise FileNotFoundError(2, "No such file or directory", path) from None
 
-    def create(self, path: str, *, overwrite: bool) -> MemoryOutputFile:
-        """Start writing a file under a temporary name."""
+    def create_output(self, path: str, *, overwrite: bool) -> MemoryOutputFile:
+        """Create a file under a temporary name, to be written and then committed."""
         if path in self.files and not overwrite:
             raise output_exists_error(path)
         folder, name = os.path.split(path)
@@ -72,7 +72,7 @@ class MemoryStorage:
         """Do nothing: files in memory are not durable."""
 
     def write(self, path: str, data: bytes) -> None:
-        """Write a file directly, as another program would.
+        """Write or replace a file in one step, without a temporary name, as another program would.
 
         Parameters
         ----------
@@ -109,15 +109,15 @@ class MemoryOutputFile:
         self._storage.write(self.path, self._storage.files.pop(self.temporary))
 
     def discard(self) -> None:
-        """Remove the temporary file."""
+        """Remove the temporary file; no effect after `commit`."""
         self._is_open = False
         self._storage.remove(self.temporary)
 
 
 class FaultyStorage:
-    """A storage that lists its operations and raises an error in one of them.
+    """A storage that records the operations called on it, and can raise an error in one of them.
 
-    To test every point of failure of a program, run it once without a fault, and then once for each listed
+    To test every point of failure of a program, run it once without a fault, and then once for each recorded
     operation with `fail_at` as the number of that operation.
 
     Parameters
@@ -133,7 +133,7 @@ class FaultyStorage:
     ----------
     operations : list of (str, str)
         Name of each operation and its path: the methods of `Storage` and, for files that are being written, ``write``,
-        ``finish`` and ``commit``. ``discard`` is not listed, because it must not fail.
+        ``finish`` and ``commit``. ``discard`` is not recorded, because it must not fail.
     """
 
     def __init__(
@@ -142,8 +142,8 @@ class FaultyStorage:
         self.operations: list[tuple[str, str]] = []
         self._storage, self._fail_at, self._error = storage, fail_at, error
 
-    def log_or_fail(self, operation: str, path: str) -> None:
-        """Add an operation to `operations`, and raise the error if this operation has to fail.
+    def record_operation(self, operation: str, path: str) -> None:
+        """Append an operation to `operations`; raise the error if it is the operation that must fail.
 
         Parameters
         ----------
@@ -156,42 +156,42 @@ class FaultyStorage:
 
     def expand(self, pattern: str) -> list[str]:
         """List the files that a path, glob pattern or directory stands for, in natural order."""
-        self.log_or_fail("expand", pattern)
+        self.record_operation("expand", pattern)
         return self._storage.expand(pattern)
 
     def stat(self, path: str) -> Stat:
         """Return the size and modification time of a file."""
-        self.log_or_fail("stat", path)
+        self.record_operation("stat", path)
         return self._storage.stat(path)
 
     def exists(self, path: str) -> bool:
         """Return True if a file of this name exists."""
-        self.log_or_fail("exists", path)
+        self.record_operation("exists", path)
         return self._storage.exists(path)
 
     def open(self, paths: Sequence[str], compression: Compression | None = None, max_bytes: int = 0) -> _core.Source:
-        """Open files as one source that supports reads at offsets of the uncompressed bytes."""
-        self.log_or_fail("open", paths[0])
+        """Open one or several files as one stream that can be read at any offset; offsets count uncompressed bytes."""
+        self.record_operation("open", paths[0])
         return self._storage.open(paths, compression, max_bytes)
 
     def read(self, path: str) -> bytes:
         """Read a whole file into memory."""
-        self.log_or_fail("read", path)
+        self.record_operation("read", path)
         return self._storage.read(path)
 
-    def create(self, path: str, *, overwrite: bool) -> FaultyOutputFile:
-        """Start writing a file under a temporary name."""
-        self.log_or_fail("create", path)
-        return FaultyOutputFile(self, self._storage.create(path, overwrite=overwrite))
+    def create_output(self, path: str, *, overwrite: bool) -> FaultyOutputFile:
+        """Create a file under a temporary name, to be written and then committed."""
+        self.record_operation("create_output", path)
+        return FaultyOutputFile(self, self._storage.create_output(path, overwrite=overwrite))
 
     def remove(self, path: str) -> None:
         """Remove a file; has no effect if it does not exist."""
-        self.log_or_fail("remove", path)
+        self.record_operation("remove", path)
         self._storage.remove(path)
 
     def sync_folder(self, path: str) -> None:
         """Make the names of all files in a folder durable."""
-        self.log_or_fail("sync_folder", path)
+        self.record_operation("sync_folder", path)
         self._storage.sync_folder(path)
 
 
@@ -212,24 +212,24 @@ class FaultyOutputFile:
 
     @property
     def temporary(self) -> str:
-        """Name until `commit`."""
+        """Temporary name, until `commit`."""
         return self._file.temporary
 
     def write(self, data: memoryview | bytes) -> None:
         """Append bytes."""
-        self._storage.log_or_fail("write", self.path)
+        self._storage.record_operation("write", self.path)
         self._file.write(data)
 
     def finish(self) -> None:
         """Make all bytes durable and close the file for writing."""
-        self._storage.log_or_fail("finish", self.path)
+        self._storage.record_operation("finish", self.path)
         self._file.finish()
 
     def commit(self) -> None:
         """Rename the file to its final name."""
-        self._storage.log_or_fail("commit", self.path)
+        self._storage.record_operation("commit", self.path)
         self._file.commit()
 
     def discard(self) -> None:
-        """Remove the temporary file."""
+        """Remove the temporary file; no effect after `commit`."""
         self._file.discard()

@@ -45,20 +45,20 @@ UNUSUAL_FLOAT64 = (0.0, -0.0, float("inf"), float("-inf"), float("nan"), 5e-324,
 
 
 def payloads(max_pieces: int = 6) -> st.SearchStrategy[bytes]:
-    """Draw byte strings, often empty or with RecordIO's magic word at aligned and unaligned offsets."""
+    """Draw one payload: often empty, or with RecordIO's magic word at aligned and unaligned offsets."""
     piece = st.one_of(st.just(MAGIC), st.just(MAGIC[:3]), st.binary(max_size=9), st.binary(min_size=4, max_size=4))
     pieces = st.lists(piece, max_size=max_pieces)
     return st.one_of(pieces.map(b"".join), st.binary(max_size=300))
 
 
 def payload_lists(*, min_payload_bytes: int = 0, max_records: int = 12) -> st.SearchStrategy[list[bytes]]:
-    """Draw the payloads of a shard; OFRecord requires `min_payload_bytes` of 1."""
+    """Draw a list of the payloads of a shard; OFRecord requires `min_payload_bytes` of 1."""
     payload = payloads().filter(lambda data: len(data) >= min_payload_bytes)
     return st.lists(payload, max_size=max_records)
 
 
 def values(kind: str) -> st.SearchStrategy[Value]:
-    """Draw values of one kind, including extreme ones."""
+    """Draw one value of a kind, such as "int64"; extreme values are frequent."""
     if kind == "bytes":
         return st.binary(max_size=20)
     if kind == "float32":
@@ -70,34 +70,34 @@ def values(kind: str) -> st.SearchStrategy[Value]:
 
 
 def features(kinds: Mapping[int, str] = EXAMPLE_KINDS, *, max_values: int = 6) -> st.SearchStrategy[Feature]:
-    """Draw one feature of any kind, with or without values, or without a kind."""
+    """Draw one feature: a kind and values of it, which may be none, or no kind at all."""
     kindless: st.SearchStrategy[Feature] = st.just((None, []))
     lists = [st.tuples(st.just(kind), st.lists(values(kind), max_size=max_values)) for kind in kinds.values()]
     return st.one_of(kindless, *lists)
 
 
 def names() -> st.SearchStrategy[str]:
-    """Draw names of features: unusual ones, and any valid UTF-8 text."""
+    """Draw one name of a feature: an unusual one, or any text that is valid UTF-8."""
     return st.one_of(st.sampled_from(UNUSUAL_NAMES), st.text(st.characters(codec="utf-8"), max_size=6))
 
 
 def examples(kinds: Mapping[int, str] = EXAMPLE_KINDS) -> st.SearchStrategy[Features]:
-    """Draw the features of one Example, or with `OFRECORD_KINDS` of one OFRecord."""
+    """Draw the features of one Example by name; with `OFRECORD_KINDS`, of one OFRecord."""
     return st.dictionaries(names(), features(kinds), max_size=5)
 
 
 def ofrecords() -> st.SearchStrategy[Features]:
-    """Draw the features of one OFRecord; there is at least one, because its framing rejects empty messages."""
+    """Draw the features of one OFRecord by name: at least one, because the framing rejects empty messages."""
     return st.dictionaries(names(), features(OFRECORD_KINDS), min_size=1, max_size=5)
 
 
 def feature_lists() -> st.SearchStrategy[FeatureLists]:
-    """Draw the feature lists of one SequenceExample, with mixed kinds, some without steps."""
+    """Draw the feature lists of one SequenceExample by name; a list may mix kinds or be empty."""
     return st.dictionaries(names(), st.lists(features(max_values=3), max_size=4), max_size=3)
 
 
 def sequence_examples() -> st.SearchStrategy[SequenceExample]:
-    """Draw context and feature lists of one SequenceExample."""
+    """Draw the context features and the feature lists of one SequenceExample."""
     return st.tuples(examples(), feature_lists())
 
 
@@ -123,7 +123,7 @@ def unusual_sequence_examples(draw: st.DrawFn) -> tuple[bytes, SequenceExample]:
 
 
 def damaged_messages() -> st.SearchStrategy[bytes]:
-    """Draw mutated messages of all three types, canonical or unusual; some of them are still valid."""
+    """Draw one message of any of the three types and mutate its bytes; the result may still be valid."""
     intact = st.one_of(
         examples().map(encode_example),
         ofrecords().map(encode_ofrecord),
@@ -136,7 +136,7 @@ def damaged_messages() -> st.SearchStrategy[bytes]:
 
 
 def image_headers() -> st.SearchStrategy[tuple[float | list[float], int, int, bytes]]:
-    """Draw arguments of `image_header.pack`: a label or several, two ids, data."""
+    """Draw arguments of `image_header.pack`: one label or several, two ids, and data."""
     label = values("float32").filter(lambda value: isinstance(value, float))
     ids = st.one_of(st.sampled_from((0, 1, 2**63, 2**64 - 1)), st.integers(0, 2**64 - 1))
     labels: st.SearchStrategy[Any] = st.one_of(label, st.lists(label, min_size=1, max_size=8))
@@ -145,14 +145,14 @@ def image_headers() -> st.SearchStrategy[tuple[float | list[float], int, int, by
 
 @st.composite
 def chunks(draw: st.DrawFn, data: bytes) -> list[bytes]:
-    """Split `data` into pieces, some of which are empty or one byte long."""
+    """Draw a division of `data` into pieces; some are empty or one byte long."""
     cuts = sorted(draw(st.lists(st.integers(0, len(data)), max_size=8)))
     return [data[start:end] for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True)]
 
 
 @st.composite
 def mutations(draw: st.DrawFn, data: bytes) -> bytes:
-    """Change `data` one to three times: flip a bit, set a byte, insert, delete or clear bytes, or truncate.
+    """Draw a copy of `data` with one to three changes: bits flipped, bytes set, inserted, deleted or zeroed, or a cut.
 
     The result can be equal to `data`.
     """

@@ -1,4 +1,6 @@
-"""TFRecord frames in plain Python: an eight-byte length and the payload, each followed by its masked CRC-32C.
+"""Write and read TFRecord frames, in plain Python.
+
+A frame is an eight-byte length and the payload, each followed by its masked CRC-32C.
 
 A shard is a plain concatenation of frames, all integers little-endian:
 
@@ -38,7 +40,7 @@ _TABLE = [_crc_of_byte(value) for value in range(256)]
 
 
 def crc32c(data: bytes) -> int:
-    """Return the CRC-32C: reflected Castagnoli polynomial, initial value and final xor 0xFFFFFFFF."""
+    """Return the CRC-32C of `data`: reflected Castagnoli polynomial, initial value and final xor 0xFFFFFFFF."""
     crc = _WORD
     for byte in data:
         crc = _TABLE[(crc ^ byte) & 0xFF] ^ (crc >> 8)
@@ -52,18 +54,18 @@ def mask_checksum(crc: int) -> int:
 
 
 def unmask_checksum(masked: int) -> int:
-    """Return the checksum before `mask_checksum` was applied."""
+    """Return the checksum that `mask_checksum` converts to `masked`."""
     rotated = (masked - _MASK_DELTA) & _WORD
     return ((rotated << 15) | (rotated >> 17)) & _WORD
 
 
 def encode_masked_crc(data: bytes) -> bytes:
-    """Return the stored checksum of `data`: four bytes."""
+    """Return the masked checksum of `data` as four bytes, as a frame stores it."""
     return struct.pack("<I", mask_checksum(crc32c(data)))
 
 
 def build_header(length: int) -> bytes:
-    """Return the twelve header bytes of a payload of `length` bytes (0 to 2**64 - 1)."""
+    """Return the twelve header bytes for a payload of `length` bytes, from 0 to 2**64 - 1."""
     raw = struct.pack("<Q", length)
     return raw + encode_masked_crc(raw)
 
@@ -73,7 +75,7 @@ def frame(payload: bytes) -> bytes:
     return build_header(len(payload)) + payload + encode_masked_crc(payload)
 
 
-def records(data: bytes) -> Iterator[tuple[int, bytes]]:
+def iter_records(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield the records of a shard until its end or its first fault.
 
     Parameters
@@ -117,5 +119,5 @@ def records(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def read_all_records(data: bytes) -> list[tuple[int, bytes]]:
-    """Return offset and payload of every record of an intact shard; raise `OracleError` as `records` does."""
-    return list(records(data))
+    """Return the (offset, payload) of all records of a shard; raise `OracleError` at the first fault."""
+    return list(iter_records(data))

@@ -1,4 +1,4 @@
-"""Valid but unusual encodings of Example, SequenceExample and OFRecord messages.
+"""Encode Example, SequenceExample and OFRecord messages in valid but unusual ways.
 
 The encodings have padded varints, unpacked and mixed lists, lists and messages in several pieces, values that a later
 field overrides, map entries with the value before the key or without one of them, map entries that are dropped, and
@@ -38,19 +38,19 @@ UNKNOWN_NUMBERS = (6, 15, 16, 2047, 2**29 - 1)
 
 
 def encode_unusual_example(features: Mapping[str, Feature], rng: Random) -> bytes:
-    """Return an unusual encoding of an Example with these features."""
+    """Encode an Example with these features in a valid but unusual way."""
     return _encode_message(1, _encode_entries(features, EXAMPLE_KINDS, rng), rng)
 
 
 def encode_unusual_ofrecord(features: Mapping[str, Feature], rng: Random) -> bytes:
-    """Return an unusual encoding of an OFRecord with these features."""
+    """Encode an OFRecord with these features in a valid but unusual way."""
     return b"".join(_with_unknown(_encode_entries(features, OFRECORD_KINDS, rng), rng))
 
 
 def encode_unusual_sequence_example(
     context: Mapping[str, Feature], lists: Mapping[str, Sequence[Feature]], rng: Random
 ) -> bytes:
-    """Return an unusual encoding of a SequenceExample with this context and these feature lists."""
+    """Encode a SequenceExample with this context and these feature lists in a valid but unusual way."""
     entries = []
     for name, steps in _shuffle(lists.items(), rng):
         pieces = [_encode_field(1, b"".join(_feature_pieces(step, EXAMPLE_KINDS, rng)), rng) for step in steps]
@@ -70,9 +70,8 @@ def _encode_entries(features: Mapping[str, Feature], kinds: Mapping[int, str], r
             )
         entry, unusual = _encode_entry(name, _feature_pieces(feature, kinds, rng), rng), rng.random() < 0.2
         if unusual and kinds is OFRECORD_KINDS:
-            entry += _random_unknown_field(
-                rng, (1, VARINT), (2, FIXED64)
-            )  # OneFlow keeps an entry with unknown fields.
+            # Unlike TensorFlow's parser, OneFlow's keeps map entries with unknown fields.
+            entry += _random_unknown_field(rng, (1, VARINT), (2, FIXED64))
         entries.append(_encode_field(1, entry, rng))
         if unusual and kinds is not OFRECORD_KINDS:
             dropped = _encode_entry(name, _feature_pieces(_random_feature(kinds, rng), kinds, rng), rng)
@@ -175,7 +174,7 @@ def _split_randomly(items: Sequence[T], rng: Random) -> list[Sequence[T]]:
 
 
 def _interleave(left: Sequence[T], right: Sequence[T], rng: Random) -> list[T]:
-    """Merge two sequences in a random way that keeps the order of each."""
+    """Merge two sequences into one list in random order, but keep the order within each."""
     out = list(left)
     position = len(out)
     for item in reversed(right):

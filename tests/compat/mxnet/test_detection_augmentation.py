@@ -13,7 +13,7 @@ import pytest
 
 import recordmill.compat.mxnet as mx
 from recordmill.compat.mxnet.io import order
-from recordmill.compat.mxnet.io.random import Generator
+from recordmill.compat.mxnet.io.random import LibstdcxxGenerator
 from tests.compat.mxnet.detection_augmentation_programs import NUM_IMAGES, PROGRAMS, SSD, pack_images
 from tests.recorded import load_recording
 
@@ -25,8 +25,8 @@ MXNET_SEED = 233
 def random_numbers_of_mxnet(monkeypatch) -> None:
     """Draw from one generator for one image after another, as in MXNet with one thread."""
     generator = np.random.RandomState(MXNET_SEED)
-    numbers = Generator(generator.randint(0, 2**32, 100, dtype=np.uint32) for _ in itertools.count())
-    monkeypatch.setattr(order, "create_generators", lambda draws, positions: [numbers] * len(positions))
+    numbers = LibstdcxxGenerator(generator.randint(0, 2**32, 100, dtype=np.uint32) for _ in itertools.count())
+    monkeypatch.setattr(order, "create_image_generators", lambda draws, positions: [numbers] * len(positions))
 
 
 @pytest.mark.usefixtures("random_numbers_of_mxnet")

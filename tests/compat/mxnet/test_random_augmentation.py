@@ -10,7 +10,7 @@ import pytest
 
 import recordmill.compat.mxnet as mx
 from recordmill.compat.mxnet.io.order import CHUNK_BYTES, split_span_into_chunks
-from recordmill.compat.mxnet.io.random import round_half_away, seed_generator
+from recordmill.compat.mxnet.io.random import create_seeded_generator, round_half_away
 from tests.compat.mxnet import augmentation_programs as programs
 from tests.recorded import RECORDINGS, load_recording
 
@@ -92,18 +92,18 @@ def test_augmentation_names_broken_image(tmp_path) -> None:
 
 
 def test_mersenne_twister_equals_example_of_the_standard() -> None:
-    generator = seed_generator(5489)
+    generator = create_seeded_generator(5489)
     words = [generator.next_word() for _ in range(10_000)]
     # ISO C++ 26.6.5.2: the ten thousandth word of a default-constructed std::mt19937.
     assert words[-1] == 4123659995
-    assert seed_generator(5489 + 2**32).next_word() == words[0]
+    assert create_seeded_generator(5489 + 2**32).next_word() == words[0]
 
 
 def test_random_numbers_are_in_their_ranges() -> None:
-    generator = seed_generator(3)
+    generator = create_seeded_generator(3)
     assert all(-2 <= generator.uniform(-2, 5) < 5 for _ in range(1000))
     assert {generator.integer(-1, 2) for _ in range(200)} == {-1, 0, 1, 2}
-    assert {generator.coin() for _ in range(50)} == {True, False}
+    assert {generator.flip_coin() for _ in range(50)} == {True, False}
     assert sorted(generator.permutation(9)) == list(range(9))
     drawn = np.concatenate([generator.normal(3, 2.0) for _ in range(2000)])
     assert abs(drawn.mean()) < 0.1 and abs(drawn.std() - 2) < 0.1

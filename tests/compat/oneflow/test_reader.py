@@ -13,7 +13,12 @@ from hypothesis import given, strategies as st
 
 import recordmill.compat.oneflow as flow
 from recordmill.compat.oneflow.reader import assign_parts
-from recordmill.compat.oneflow.shuffle import SlotGenerator, draw_uniform, generate_seed_words, shuffle
+from recordmill.compat.oneflow.shuffle import (
+    SlotGenerator,
+    draw_uniform_int,
+    generate_seed_words,
+    shuffle_like_libstdcxx,
+)
 from recordmill.concurrency.forks import ForkCounter
 from recordmill.errors import FeatureError, FormatError, FramingError, PayloadError, TruncatedError
 from tests.compat.oneflow.parts import frame, labels_of, message, recorded_readers, take_labels, write_labels
@@ -46,8 +51,8 @@ def test_generated_seed_words_equal_those_of_libstdcxx() -> None:
 @given(st.lists(st.integers(), max_size=9), st.integers(0, 2**40))
 def test_shuffle_keeps_all_items_and_repeats_for_a_seed(items: list[int], seed: int) -> None:
     first, second = list(items), list(items)
-    shuffle(first, seed)
-    shuffle(second, seed)
+    shuffle_like_libstdcxx(first, seed)
+    shuffle_like_libstdcxx(second, seed)
     assert first == second and sorted(first) == sorted(items)
 
 
@@ -59,7 +64,7 @@ def test_slot_generator_returns_slots_of_the_buffer(count: int, seed: int) -> No
 
 def test_draw_uniform_rejects_values_of_the_incomplete_bucket() -> None:
     draws = iter([9, 10, 5])
-    assert draw_uniform(lambda: next(draws), 10, 3) == 1
+    assert draw_uniform_int(lambda: next(draws), 10, 3) == 1
 
 
 @pytest.mark.parametrize("row", load_recording("oneflow/parts/expected.json")["sets"], ids=lambda row: row["directory"])

@@ -10,7 +10,7 @@ import pytest
 
 import recordmill.compat.tensorflow as tf
 from recordmill.compat.tensorflow.keras import load
-from recordmill.compat.tensorflow.keras.training import DatasetAdapter, to_batch
+from recordmill.compat.tensorflow.keras.training import DatasetAdapter, element_to_arrays
 
 IMPORTS = "import sys, recordmill.compat.tensorflow as tf\nimport recordmill.compat.tensorflow.keras\n"
 
@@ -50,7 +50,7 @@ def test_choose_backend_never_returns_tensorflow(monkeypatch, wanted, expected) 
 
 def test_to_batch_returns_arrays_without_copies() -> None:
     image, label = np.zeros((2, 4, 4, 3), np.uint8), np.array([1, 2])
-    found = to_batch(({"image": tf.Tensor(image), "size": [label]}, tf.Tensor(label), None))
+    found = element_to_arrays(({"image": tf.Tensor(image), "size": [label]}, tf.Tensor(label), None))
     assert found[0]["image"] is image and found[0]["size"][0] is label and found[1] is label and found[2] is None
 
 
@@ -64,7 +64,7 @@ def test_to_batch_returns_arrays_without_copies() -> None:
 )
 def test_to_batch_rejects_element_that_no_model_takes(element, message) -> None:
     with pytest.raises(ValueError, match=message):
-        to_batch((element,))
+        element_to_arrays((element,))
 
 
 def test_adapter_iterates_anew_each_time() -> None:

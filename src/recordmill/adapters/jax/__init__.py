@@ -1,4 +1,4 @@
-"""JAX arrays from batches on one or several devices, and a data source for Grain: ``recordmill.jax``."""
+"""Batches as JAX arrays on one or several devices, and a data source for Grain: ``recordmill.jax``."""
 
 from recordmill.adapters.jax.arrays import RaggedArray, arrays
 from recordmill.adapters.jax.loader import Loader, loader

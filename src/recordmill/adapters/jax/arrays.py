@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.adapters.common import contains_bytes, require_extra
 
-# The 32-bit dtypes to which JAX converts 64-bit numbers unless jax_enable_x64 is set.
+# Unless jax_enable_x64 is set, JAX converts 64-bit numbers to these 32-bit dtypes.
 _NARROW_DTYPES = {"int64": np.int32, "uint64": np.uint32, "float64": np.float32, "complex128": np.complex64}
 
 
@@ -72,7 +72,7 @@ def arrays(batch: dict[str, Any], *, device: Any = None, sharding: Any = None) -
 
 
 def check_placement(device: Any, sharding: Any) -> None:
-    """Raise TypeError or ValueError if the device and the sharding are invalid."""
+    """Raise TypeError or ValueError if the device or the sharding is invalid, or if both are given."""
     if device is not None and sharding is not None:
         raise ValueError("device= cannot be combined with sharding=")
     with require_extra("jax"):
@@ -138,7 +138,7 @@ class ArrayConverter:
         return 'use one batch size that the number of devices divides: batch(n, last="drop") or batch(n, last="pad")'
 
     def _replication_error(self, name: str, num_rows: int, result: Any) -> ValueError:
-        """Return the error for a sharding that replicates rows across processes whose batches differ."""
+        """Create the error for a sharding that replicates rows across processes although their batches differ."""
         first = min(shard.index[0].start or 0 for shard in result.addressable_shards)
         return ValueError(
             f"{self._world_size} processes with {num_rows} rows each produced only {len(result)} rows of feature "

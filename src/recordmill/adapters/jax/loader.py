@@ -1,4 +1,4 @@
-"""A loader that returns JAX arrays and transfers the next batches while the caller computes."""
+"""A loader that returns JAX arrays, and copies the next batches to the device while the caller computes."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Loader(FrameworkLoader):
         check_placement(device, sharding)
         super().__init__(loader)
         self._device, self._sharding = device, sharding
-        self._ahead = int(sharding is not None or not _is_cpu(device)) if ahead is None else index(ahead)
+        self._ahead = int(sharding is not None or not _is_cpu_device(device)) if ahead is None else index(ahead)
 
     def _convert_batches(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
         pending: deque[BatchAndState] = deque()
@@ -110,8 +110,8 @@ class Loader(FrameworkLoader):
             raise error
 
 
-def _is_cpu(device: Any) -> bool:
-    """Return whether a device, by default JAX's default device, is a CPU, which needs no transfer."""
+def _is_cpu_device(device: Any) -> bool:
+    """Return whether a device (None: JAX's default device) is a CPU, which needs no copy."""
     with require_extra("jax"):
         import jax
     device = device or jax.config.jax_default_device or jax.local_devices()[0]
@@ -119,7 +119,7 @@ def _is_cpu(device: Any) -> bool:
 
 
 def _check_batch_sizes(dataset: rm.Dataset, sharding: Any, world_size: int) -> None:
-    """Raise ValueError if the sharding cannot divide the batches of an epoch evenly.
+    """Raise ValueError if the sharding cannot divide each batch of an epoch into equal parts.
 
     Functions after `batch` may change sizes, and a filter leaves the size of the last batch open; these batches are
     checked when they are converted.
@@ -129,13 +129,13 @@ def _check_batch_sizes(dataset: rm.Dataset, sharding: Any, world_size: int) -> N
         raise ValueError("sharding= requires batches: add batch(n) to the end of the pipeline")
     if dataset.batch_maps:
         return
-    global_size, num_parts = stage.size * world_size, _count_parts(sharding)
+    global_size, num_parts = stage.size * world_size, _count_sharding_parts(sharding)
     if global_size % num_parts:
         raise ValueError(
             f"batches of {global_size} samples ({stage.size} per rank) cannot be divided evenly into the {num_parts} "
             f"parts of {sharding}: use batch(n) with a multiple of {num_parts // gcd(num_parts, world_size)}"
         )
-    rest = _last_batch_size(dataset, world_size)
+    rest = _partial_batch_size(dataset, world_size)
     if rest % world_size or rest % num_parts:
         raise ValueError(
             f"the last {rest} samples of an epoch cannot be divided evenly among {world_size} ranks and the "
@@ -143,16 +143,16 @@ def _check_batch_sizes(dataset: rm.Dataset, sharding: Any, world_size: int) -> N
         )
 
 
-def _count_parts(sharding: Any) -> int:
+def _count_sharding_parts(sharding: Any) -> int:
     """Return the number of parts into which a named sharding divides the first dimension."""
     first = next(iter(getattr(sharding, "spec", ())), None)
     names = first if isinstance(first, tuple) else (first,)
     return prod(sharding.mesh.shape[name] for name in names if isinstance(name, str))
 
 
-def _last_batch_size(dataset: rm.Dataset, world_size: int) -> int:
-    """Return the number of samples of all ranks in a smaller last batch, or 0 if there is none."""
+def _partial_batch_size(dataset: rm.Dataset, world_size: int) -> int:
+    """Return the number of samples of all ranks in a last batch that is smaller than the others, or 0."""
     sampler = dataset.create_sampler(0, world_size)
-    if sampler.length is None or sampler.last != "keep" or dataset.pipeline.is_stream:
+    if sampler.length is None or sampler.last != "keep" or dataset.pipeline.has_filter:
         return 0
     return (sampler.length - sampler.start) % sampler.global_size

@@ -1,4 +1,4 @@
-"""Samples by position for Grain, which shuffles and batches them itself."""
+"""Random access to samples for Grain, which shuffles and batches them itself."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Source:
     epoch: int = 0
 
     def __post_init__(self) -> None:
-        """Check the dataset and the epoch."""
+        """Raise ValueError if the dataset cannot be read by position, or the epoch is invalid."""
         check_positional_access(self.dataset, "Grain divides the positions (ShardOptions, or slices of the dataset)")
         object.__setattr__(self, "epoch", check_epoch(self.epoch))
 

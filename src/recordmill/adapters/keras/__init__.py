@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recordmill.adapters.common import derive_class, require_extra
+from recordmill.adapters.common import combine_classes, require_extra
 from recordmill.adapters.keras.stream import Stream
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def __getattr__(name: str) -> Any:
 
     with require_extra("keras", "pip install 'recordmill[keras]', and set KERAS_BACKEND to jax"):
         from keras.utils import PyDataset as Base
-    globals()[name] = derive_class(dataset.PyDataset, Base, __name__)
+    globals()[name] = combine_classes(dataset.PyDataset, Base, __name__)
     return globals()[name]
 
 

@@ -1,26 +1,26 @@
-"""A Keras callback that tells a data source which batches the model was trained on."""
+"""A Keras callback that reports to a data source on which batches the model was trained."""
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
-from recordmill.adapters.common import derive_class, require_extra
+from recordmill.adapters.common import combine_classes, require_extra
 
 
 class TrainingData(Protocol):
-    """A data source that follows the progress of ``fit``."""
+    """Interface of a data source that the callback informs about the progress of ``fit``."""
 
     def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:
-        """Prepare for an epoch of ``fit``; `last` is its last epoch, `steps` the number of batches per epoch."""
+        """Prepare for an epoch of ``fit``. `last` is the last epoch, and `steps` the number of batches per epoch."""
         ...
 
     def batch_ends(self, batch: int) -> None:
-        """Store that the model was trained on the batches of this epoch up to and including `batch`."""
+        """Store that the model was trained on the batches of this epoch up to `batch`, inclusive."""
         ...
 
 
 class ProgressCallback:
-    """Reports which batches the model was trained on. The data source is ahead of that, because Keras prefetches.
+    """Reports the batches on which the model was trained. The data source cannot know them, because Keras prefetches.
 
     Parameters
     ----------
@@ -45,4 +45,4 @@ def create_callback(data: TrainingData) -> Any:
     """Return a `keras.callbacks.Callback` that reports to `data`."""
     with require_extra("keras", "pip install 'recordmill[keras]', and set KERAS_BACKEND to jax"):
         from keras.callbacks import Callback
-    return derive_class(ProgressCallback, Callback, __name__)(data)
+    return combine_classes(ProgressCallback, Callback, __name__)(data)

@@ -1,4 +1,4 @@
-"""Batches by position for ``fit``, one epoch of the pipeline after another."""
+"""Random access to the batches of one epoch after another, for ``fit``."""
 
 from __future__ import annotations
 
@@ -68,20 +68,20 @@ class PyDataset:
             raise ValueError("Keras requires batches: add batch(n) to the end of the pipeline")
         check_positional_access(dataset, "only recordmill.keras.Stream divides batches among ranks")
         self.dataset = dataset
-        self._select = Selection(x, y, sample_weight)
+        self._select_features = Selection(x, y, sample_weight)
         self._num_batches = len(dataset)
-        # Epoch, its first batch (not 0 after a resume), and the number of batches that the model was trained on.
+        # Epoch, its first batch (not 0 if it was resumed), and the number of its batches used for training so far.
         self._epoch = self._start = self._num_trained = 0
         self._requested: set[int] = set()
         self._has_ended_resumed_epoch = False
 
     @property
     def epoch(self) -> int:
-        """Epoch whose batches are returned."""
+        """Number of the epoch whose batches are returned."""
         return self._epoch
 
     def __len__(self) -> int:
-        """Return the number of batches per epoch; after `load_state_dict`, that of the rest of the epoch."""
+        """Return the number of batches per epoch; after `load_state_dict`, the number of remaining batches."""
         return self._num_batches - self._start
 
     def __getitem__(self, position: int) -> tuple[Any, ...]:
@@ -89,7 +89,7 @@ class PyDataset:
         position = range(self._start, self._num_batches)[position]
         batch = self.dataset.fetch([position], epoch=self._epoch)[0]
         self._requested.add(position)
-        return self._select(batch)
+        return self._select_features(batch)
 
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch whose batches are returned, and start at its first batch.
@@ -103,7 +103,7 @@ class PyDataset:
         self._requested.clear()
 
     def on_epoch_begin(self) -> None:
-        """Check the length of the epoch; Keras calls this method."""
+        """Raise RuntimeError if `fit` continues after a resumed epoch, which is shorter; Keras calls this method."""
         if self._has_ended_resumed_epoch:
             raise RuntimeError(
                 "fit uses the length of the resumed epoch for all epochs: finish the resumed epoch with "
@@ -112,14 +112,14 @@ class PyDataset:
 
     def on_epoch_end(self) -> None:
         """Continue with the next epoch if this one is complete; Keras calls this method."""
-        # Keras also calls this after it has requested a single batch to build a model.
+        # To build a model, Keras requests a single batch and then calls this method, too.
         is_resumed, is_complete = self._start > 0, len(self._requested) == len(self)
         if is_complete and len(self):
             self.set_epoch(self._epoch + 1)
         self._has_ended_resumed_epoch = is_resumed and is_complete
 
     def callback(self) -> Any:
-        """Return a Keras callback that tells this object which batches the model was trained on.
+        """Return a Keras callback that reports to this object on which batches the model was trained.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class PyDataset:
         return create_callback(self)
 
     def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:
-        """Switch to the epoch of ``fit``; the callback calls this method."""
+        """Switch to the current epoch of ``fit``; the callback calls this method."""
         if steps not in (None, len(self)) and epoch < last:
             raise ValueError(
                 f"steps_per_epoch={steps} differs from the {len(self)} batches per epoch of the dataset, whose order "
@@ -139,11 +139,11 @@ class PyDataset:
             self.set_epoch(epoch)
 
     def batch_ends(self, batch: int) -> None:
-        """Store the last batch of this epoch that the model was trained on; the callback calls this method."""
+        """Store the last batch of this epoch on which the model was trained; the callback calls this method."""
         self._num_trained = min(self._start + batch + 1, self._num_batches)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state after the last batch that the model was trained on; requires the callback.
+        """Return the state after the last batch on which the model was trained; requires the callback.
 
         Returns
         -------
@@ -176,7 +176,7 @@ class PyDataset:
         batch, inside = divmod(max(0, state["position"] - sampler.start), sampler.global_size)
         if inside and batch + 1 < self._num_batches:
             raise rm.StateError(
-                "the position of the state is inside a batch",
+                "the state belongs to a position inside a batch, not between batches",
                 kind="bad_state",
                 found=f"{inside} samples after the start of batch {batch}",
             )
@@ -186,7 +186,7 @@ class PyDataset:
 
     def __repr__(self) -> str:
         """Return a readable representation."""
-        return f"PyDataset({self.dataset!r}, {self._select!r})"
+        return f"PyDataset({self.dataset!r}, {self._select_features!r})"
 
 
 def _warn_about_workers(workers: int, use_multiprocessing: bool) -> None:

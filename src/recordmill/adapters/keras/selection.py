@@ -1,4 +1,4 @@
-"""Selection of the features of a batch that are inputs, targets and weights of a model."""
+"""Selects the features of a batch that are inputs, targets and sample weights of a model."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SelectFunction: TypeAlias = Callable[[dict[str, Any]], tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Selection:
-    """Function from a batch to ``(x,)``, ``(x, y)`` or ``(x, y, sample_weight)``; parameters as in `PyDataset`."""
+    """Converts a batch to ``(x,)``, ``(x, y)`` or ``(x, y, sample_weight)``; parameters as in `PyDataset`."""
 
     x: FeatureNames | SelectFunction
     y: FeatureNames | None = None
     sample_weight: str | None = None
 
     def __post_init__(self) -> None:
-        """Check the types and the combination of the parameters."""
+        """Raise TypeError if a parameter has a wrong type or cannot be combined with another."""
         if not (_are_feature_names(self.x) or callable(self.x)):
             raise TypeError(f"x must be a feature name, a list or dict of feature names, or a function, got {self.x!r}")
         if not (_are_feature_names(self.y) or self.y is None):
@@ -32,17 +32,17 @@ class Selection:
         if not isinstance(self.sample_weight, str | None):
             raise TypeError(f"sample_weight must be a feature name, got {self.sample_weight!r}")
         if callable(self.x) and (self.y is not None or self.sample_weight is not None):
-            raise TypeError("y and sample_weight cannot be combined with a function, which returns the whole tuple")
+            raise TypeError("y and sample_weight must not be given if x is a function, which returns the whole tuple")
         if self.sample_weight is not None and self.y is None:
             raise TypeError("sample_weight requires y")
 
     def __call__(self, batch: dict[str, Any]) -> tuple[Any, ...]:
-        """Return the tuple for Keras; raise FeatureError if a feature is missing or not a numeric array."""
+        """Return the tuple that Keras takes; raise FeatureError if a feature is missing or not a numeric array."""
         if callable(self.x):
             return tuple(self.x(batch))
-        selected = [_select(batch, names) for names in (self.x, self.y) if names is not None]
+        selected = [_select_features(batch, names) for names in (self.x, self.y) if names is not None]
         if self.sample_weight is not None:
-            selected.append(_select_array(batch, self.sample_weight).astype(np.float32, copy=False))
+            selected.append(_select_numeric_array(batch, self.sample_weight).astype(np.float32, copy=False))
         return tuple(selected)
 
 
@@ -53,15 +53,15 @@ def _are_feature_names(names: Any) -> bool:
     return bool(inner) and all(isinstance(name, str) for name in inner)
 
 
-def _select(batch: dict[str, Any], names: FeatureNames) -> Any:
+def _select_features(batch: dict[str, Any], names: FeatureNames) -> Any:
     if isinstance(names, str):
-        return _select_array(batch, names)
+        return _select_numeric_array(batch, names)
     if isinstance(names, Mapping):
-        return {key: _select_array(batch, name) for key, name in names.items()}
-    return tuple(_select_array(batch, name) for name in names)
+        return {key: _select_numeric_array(batch, name) for key, name in names.items()}
+    return tuple(_select_numeric_array(batch, name) for name in names)
 
 
-def _select_array(batch: dict[str, Any], name: str) -> NDArray[Any]:
+def _select_numeric_array(batch: dict[str, Any], name: str) -> NDArray[Any]:
     if name not in batch:
         raise rm.FeatureError(
             f"there is no feature {name!r}", kind="feature_mismatch", expected=repr(name), found=", ".join(batch)

@@ -52,8 +52,8 @@ class Stream:
         if isinstance(loader, rm.Dataset):
             raise TypeError("loader must be a recordmill.Loader, got a Dataset; pass dataset.loader()")
         self._loader = loader
-        self._select = Selection(x, y, sample_weight)
-        # States after the batches that Keras has requested, but that the model was not trained on yet.
+        self._select_features = Selection(x, y, sample_weight)
+        # States after the batches that Keras has requested, but on which the model was not trained yet.
         self._pending: deque[dict[str, Any]] = deque()
         self._trained: dict[str, Any] | None = None
         self._start: dict[str, Any] | None = None
@@ -64,7 +64,7 @@ class Stream:
         return len(self._loader)
 
     def batches(self) -> Generator[tuple[Any, ...], None, None]:
-        """Iterate over batches forever. If `callback` is in use, start after the last batch that was trained on.
+        """Iterate over batches forever. With `callback`, start after the last batch on which the model was trained.
 
         Yields
         ------
@@ -82,7 +82,7 @@ class Stream:
             self._loader.load_state_dict(self._trained)
         self._pending.clear()
         self._start = None
-        num_empty = 0  # more than one is allowed, because an epoch that was resumed at its end has no batch
+        num_empty = 0  # one such epoch is normal: an epoch that was resumed at its end has no batch
         while num_empty < _MAX_EMPTY_EPOCHS:
             num_empty += 1
             epoch = iter(self._loader)
@@ -90,11 +90,11 @@ class Stream:
             for batch in epoch:
                 num_empty = 0
                 self._pending.append(self._loader.state_dict())
-                yield self._select(batch)
+                yield self._select_features(batch)
         raise ValueError(f"{_MAX_EMPTY_EPOCHS} epochs in a row had no batch; check the filter of {self._loader!r}")
 
     def callback(self) -> Any:
-        """Return a Keras callback that tells this object which batches the model was trained on.
+        """Return a Keras callback that reports to this object on which batches the model was trained.
 
         Returns
         -------
@@ -104,18 +104,18 @@ class Stream:
         return create_callback(self)
 
     def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:  # noqa: ARG002 (any number of steps fits)
-        """Start counting the batches of an epoch of ``fit``; the callback calls this method."""
+        """Prepare for counting the batches of an epoch of ``fit``; the callback calls this method."""
         self._step = 0
         self._trained = self._trained or self._start
 
     def batch_ends(self, batch: int) -> None:
-        """Store the last batch of this epoch that the model was trained on; the callback calls this method."""
+        """Store the last batch of this epoch on which the model was trained; the callback calls this method."""
         while self._step <= batch and self._pending:
             self._trained = self._pending.popleft()
             self._step += 1
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state after the last batch that the model was trained on; requires the callback.
+        """Return the state after the last batch on which the model was trained; requires the callback.
 
         Returns
         -------
@@ -146,5 +146,5 @@ class Stream:
 
     def __repr__(self) -> str:
         """Return a readable representation."""
-        # Keras prints nothing else if the stream itself is passed to fit.
-        return f"Stream({self._loader!r}, {self._select!r}); pass stream.batches() to fit"
+        # If the stream itself is passed to fit, this text is all that the error of Keras shows.
+        return f"Stream({self._loader!r}, {self._select_features!r}); pass stream.batches() to fit"

@@ -1,10 +1,10 @@
-"""PyTorch tensors from batches, and datasets for PyTorch's DataLoader: ``recordmill.torch``."""
+"""Batches as PyTorch tensors, and datasets for PyTorch's DataLoader: ``recordmill.torch``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recordmill.adapters.common import derive_class, require_extra
+from recordmill.adapters.common import combine_classes, require_extra
 from recordmill.adapters.torch.loader import Loader, loader
 from recordmill.adapters.torch.tensors import RaggedTensor, tensors
 
@@ -22,7 +22,7 @@ def __getattr__(name: str) -> Any:
     with require_extra("torch"):
         from torch.utils import data
     base = data.IterableDataset if name == "IterableDataset" else data.Dataset
-    globals()[name] = derive_class(getattr(datasets, name), base, __name__)
+    globals()[name] = combine_classes(getattr(datasets, name), base, __name__)
     return globals()[name]
 
 

@@ -1,4 +1,4 @@
-"""Datasets for PyTorch's DataLoader: a stream of batches, and access by position."""
+"""Datasets for PyTorch's DataLoader: one that yields batches, and one with random access to samples."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class IterableDataset:
         return self._epoch.get()
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch of the next iteration; each iteration uses the same epoch until it is changed.
+        """Set the epoch of all following iterations, until it is set again.
 
         There is a warning if an epoch of a shuffled dataset is repeated, because its order is the same.
 
@@ -75,7 +75,7 @@ class IterableDataset:
         self._epoch.set(epoch)
 
     def __len__(self) -> int:
-        """Return the number of batches per epoch on this rank, in all workers together."""
+        """Return the number of batches per epoch on this rank, summed over all workers."""
         with self.dataset.loader(**self._options) as loader:
             return len(loader)
 
@@ -155,7 +155,7 @@ class MapDataset:
                 f"position must be an integer, got {position!r:.60}; pass a sampler of lists as batch_sampler= of the "
                 "DataLoader, so that each list is read at once"
             )
-        return self._read([position])[0]
+        return self._read_elements([position])[0]
 
     def __getitems__(self, positions: Sequence[SupportsIndex]) -> list[dict[str, Any]]:
         """Read the elements at several positions at once.
@@ -172,9 +172,9 @@ class MapDataset:
         if not self._has_checked_loader:
             self._has_checked_loader = True
             _warn_if_batched_again(self.dataset)
-        return self._read(positions)
+        return self._read_elements(positions)
 
-    def _read(self, positions: Sequence[SupportsIndex]) -> list[dict[str, Any]]:
+    def _read_elements(self, positions: Sequence[SupportsIndex]) -> list[dict[str, Any]]:
         elements: list[dict[str, Any]] = tensors(self.dataset.fetch(positions, epoch=self.epoch))
         return elements
 
@@ -184,24 +184,24 @@ class MapDataset:
 
 
 class SharedEpoch:
-    """Number of an epoch in shared memory, so that worker processes of a DataLoader see what the parent process set."""
+    """Epoch number in shared memory, so that a DataLoader's worker processes see the value set in their parent."""
 
     def __init__(self) -> None:
         with require_extra("torch"):
             import torch
-        # The epoch, and the number of iterations that ended since it was set.
+        # The epoch number, and the number of iterations that have ended since it was set.
         self._numbers: Any = torch.tensor([0, 0]).share_memory_()
 
     def get(self) -> int:
-        """Return the epoch."""
+        """Return the epoch number."""
         return int(self._numbers[0])
 
     def set(self, epoch: int) -> None:
-        """Set the epoch in all processes that share it."""
+        """Set the epoch number in all processes, and reset the number of ended iterations."""
         self._numbers[0], self._numbers[1] = check_epoch(epoch), 0
 
-    def count_end(self) -> None:
-        """Add 1 to the number of iterations that have ended."""
+    def count_ended_iteration(self) -> None:
+        """Count an iteration that has ended."""
         self._numbers[1] += 1
 
     @property
@@ -211,7 +211,7 @@ class SharedEpoch:
 
 
 class WorkerIterator:
-    """Iterator over the batches of one DataLoader worker in one epoch, with the state that torchdata saves.
+    """Iterator over the batches of one DataLoader worker in one epoch; torchdata saves its state.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ class WorkerIterator:
         self, dataset: rm.Dataset, options: dict[str, Any], epoch: SharedEpoch, index: int, count: int
     ) -> None:
         self._dataset, self._options, self._epoch = dataset, options, epoch
-        # Number of batches that other workers produce before the next batch of this worker.
+        # Workers take turns: other workers return this many batches before the next one of this worker.
         self._turn, self._count = index, count
         self._counts_end = index == 0
         self._loader = self._create_loader(index)
@@ -259,21 +259,21 @@ class WorkerIterator:
             batch = next(self._batches)
         except StopIteration:
             self._is_over = True
-            self._count_end()
+            self._report_end()
             self._loader.close()
             raise
         if self._num_left is not None:
             self._num_left -= 1
-            if not self._num_left:  # a caller that knows the length may stop here
-                self._count_end()
-        # All other workers produce a batch before the next one of this worker.
+            if not self._num_left:  # a caller that knows the length may not request the end
+                self._report_end()
+        # Each other worker returns one batch before the next one of this worker.
         self._turn = self._count - 1
         return tensors(batch)
 
-    def _count_end(self) -> None:
+    def _report_end(self) -> None:
         if self._counts_end:
             self._counts_end = False
-            self._epoch.count_end()
+            self._epoch.count_ended_iteration()
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state after the last batch.
@@ -320,7 +320,7 @@ class WorkerIterator:
 
 
 def _warn_if_batched_again(dataset: Any) -> None:
-    """Warn if the DataLoader that reads a dataset of batches would combine them into batches again.
+    """Warn if a DataLoader stacks the batches of a dataset into batches of batches.
 
     A DataLoader does not pass its batch size to the dataset, so this function inspects the call stack. A custom
     `collate_fn` may concatenate batches on purpose and causes no warning.

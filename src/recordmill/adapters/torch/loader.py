@@ -1,4 +1,4 @@
-"""A loader that returns tensors, and transfers them to a device ahead of the caller."""
+"""A loader that returns tensors, and copies the next ones to a device while the caller computes."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ class Loader(FrameworkLoader):
 
     def _convert_batches(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
         converted = ((tensors(batch), state) for batch, state in batches)
-        return converted if self._transfer is None else _prefetch(self._transfer, converted)
+        return converted if self._transfer is None else _prefetch_transfers(self._transfer, converted)
 
 
-def _prefetch(transfer: Transfer, batches: Iterator[BatchAndState]) -> Iterator[BatchAndState]:
+def _prefetch_transfers(transfer: Transfer, batches: Iterator[BatchAndState]) -> Iterator[BatchAndState]:
     started = Prefetcher(((transfer.start(batch), state) for batch, state in batches), depth=1)
     try:
         for batch, state in started:
@@ -87,7 +87,7 @@ def _prefetch(transfer: Transfer, batches: Iterator[BatchAndState]) -> Iterator[
 
 
 class Transfer:
-    """Moves the tensors of batches to a device or other memory; the move is complete when `start` returns.
+    """Moves the tensors of a batch to a device or into page-locked memory; done when `start` returns.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class Transfer:
         self._move = move
 
     def start(self, batch: Any) -> Any:
-        """Start the transfer of a batch, in any thread; return what `finish` needs."""
+        """Move the tensors of a batch, in any thread; return the argument of `finish`."""
         return map_leaves(lambda value: self._move(value) if _is_tensor(value) else value, batch)
 
     def finish(self, started: Any) -> Any:
@@ -108,7 +108,7 @@ class Transfer:
 
 
 class CudaTransfer(Transfer):
-    """Copies tensors through page-locked memory on a CUDA stream of its own.
+    """Copies tensors through page-locked memory to a GPU, on a separate CUDA stream.
 
     The caller's stream waits for the copy on the device, so that the host never waits.
 
@@ -135,13 +135,13 @@ class CudaTransfer(Transfer):
         batch, event = started
         current = self._cuda.current_stream(self._device)
         current.wait_event(event)
-        # The allocator may reuse the memory only after the caller's stream has finished with it.
+        # Tells PyTorch's allocator not to reuse the memory before the caller's stream has finished with it.
         map_leaves(lambda value: value.record_stream(current) if _is_tensor(value) else None, batch)
         return batch
 
 
 def create_transfer(device: Any, pin_memory: bool) -> Transfer | None:
-    """Return the transfer to a device, or None if tensors stay where they are."""
+    """Return the transfer for a device, or None if tensors are not moved."""
     with require_extra("torch"):
         import torch
     target = torch.device("cpu" if device is None else device)

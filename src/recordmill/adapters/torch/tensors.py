@@ -1,4 +1,4 @@
-"""Conversion of samples and batches to tensors that share their memory."""
+"""Convert samples and batches to tensors that share their memory."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def tensors(element: Any) -> Any:
 
 
 def map_leaves(function: Callable[[Any], Any], structure: Any) -> Any:
-    """Apply a function to each value in nested dicts, lists and tuples."""
+    """Apply a function to each value in nested dicts, lists and tuples, and return the same structure."""
     if isinstance(structure, dict):
         return {key: map_leaves(function, value) for key, value in structure.items()}
     if isinstance(structure, tuple) and hasattr(structure, "_fields"):
@@ -78,7 +78,7 @@ def map_leaves(function: Callable[[Any], Any], structure: Any) -> Any:
 
 
 def _make_shareable(value: NDArray[Any] | np.generic[Any]) -> NDArray[Any]:
-    """Return the array, or a copy if a tensor cannot share its memory."""
+    """Return the array, or a copy if a tensor cannot share its memory as it is."""
     array = np.asarray(value)
     if not array.dtype.isnative:
         return array.astype(array.dtype.newbyteorder("="))

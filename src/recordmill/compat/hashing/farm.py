@@ -23,10 +23,10 @@ _BLOCK_BYTES = 64
 
 def fingerprints(strings: Sequence[bytes]) -> NDArray[np.uint64]:
     """Return the fingerprint of each string, uint64, shape (num_strings,)."""
-    return hash_each(strings, _fingerprint)
+    return hash_each(strings, _compute_fingerprint)
 
 
-def _fingerprint(data: Strings) -> Word:
+def _compute_fingerprint(data: Strings) -> Word:
     if data.length <= 16:
         return _hash_0_to_16(data)
     if data.length <= 32:
@@ -56,7 +56,7 @@ def _hash_0_to_16(data: Strings) -> Word:
     return multiply(shift_mix(multiply(low, _K2) ^ multiply(high, _K0)), _K2)
 
 
-def _hash_ends(data: Strings, first_factor: int, factor: Word) -> tuple[Word, Word, Word]:
+def _hash_first_and_last_16(data: Strings, first_factor: int, factor: Word) -> tuple[Word, Word, Word]:
     """Return two words that mix the first and last 16 bytes, and the first word times `first_factor`."""
     a, b = multiply(data.word64(0), first_factor), data.word64(8)
     c, d = multiply(data.word64(data.length - 8), factor), multiply(data.word64(data.length - 16), _K2)
@@ -66,13 +66,13 @@ def _hash_ends(data: Strings, first_factor: int, factor: Word) -> tuple[Word, Wo
 
 def _hash_17_to_32(data: Strings) -> Word:
     factor = _K2 + 2 * data.length
-    left, right, _ = _hash_ends(data, _K1, factor)
+    left, right, _ = _hash_first_and_last_16(data, _K1, factor)
     return _combine_words(left, right, factor)
 
 
 def _hash_33_to_64(data: Strings) -> Word:
     factor = _K2 + 2 * data.length
-    y, right, a = _hash_ends(data, _K2, factor)
+    y, right, a = _hash_first_and_last_16(data, _K2, factor)
     z = _combine_words(y, right, factor)
     e, f = multiply(data.word64(16), factor), data.word64(24)
     g = multiply(add(y, data.word64(data.length - 32)), factor)
@@ -107,7 +107,7 @@ class _LongHashState:
         self.v: Pair = (0, 0)
         self.w: Pair = (0, 0)
 
-    def update(self, offset: int, factor: Word, weight: int) -> None:
+    def update_with_block(self, offset: int, factor: Word, weight: int) -> None:
         """Mix the 64-byte block at `offset` into the state."""
         data, v, w = self.data, self.v, self.w
         x = multiply(rotate_right(add(self.x, self.y, v[0], data.word64(offset + 8)), 37), factor)
@@ -123,11 +123,11 @@ class _LongHashState:
 def _hash_long(data: Strings) -> Word:
     state, rest = _LongHashState(data), (data.length - 1) % _BLOCK_BYTES
     for offset in range(0, data.length - 1 - rest, _BLOCK_BYTES):
-        state.update(offset, _K1, 1)
+        state.update_with_block(offset, _K1, 1)
     factor = add(_K1, (state.z & 0xFF) << 1)
     w0 = add(state.w[0], rest)
     v0 = add(state.v[0], w0)
     state.v, state.w = (v0, state.v[1]), (add(w0, v0), state.w[1])
-    state.update(data.length - _BLOCK_BYTES, factor, 9)
+    state.update_with_block(data.length - _BLOCK_BYTES, factor, 9)
     left = add(_combine_words(state.v[0], state.w[0], factor), multiply(shift_mix(state.y), _K0), state.z)
     return _combine_words(left, add(_combine_words(state.v[1], state.w[1], factor), state.x), factor)

@@ -1,4 +1,4 @@
-"""``mx.base``: `MXNetError` and its subclasses, conversion of recordmill errors, and errors for unsupported names."""
+"""``mx.base``: `MXNetError`, its subclasses, and functions that raise them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import recordmill as rm
 string_types, numeric_types, integer_types = (str,), (float, int, np.generic), (int, np.int32, np.int64)
 
 _PACKAGE = "recordmill.compat.mxnet"
-# MXNet 1.9.1's message for each kind of recordmill error, including its misspellings.
+# MXNet 1.9.1's message for each kind of recordmill error. Misspellings are MXNet's.
 _WORDING = {
     "truncated_header": "Check failed: nread == sizeof(header): Inavlid RecordIO File",
     "truncated_payload": "Invalid RecordIO File",
@@ -37,27 +37,27 @@ class MissingFileError(MXNetError, FileNotFoundError):
 
 
 class ParameterError(MXNetError, ValueError):
-    """An unknown parameter or an invalid value."""
+    """A parameter is unknown or has an invalid value."""
 
     _kind = "bad_parameter"
 
 
 class UnsupportedError(MXNetError, NotImplementedError):
-    """A parameter or a name of MXNet that this package does not support."""
+    """MXNet supports a parameter or a name, but this package does not."""
 
     _kind = "unsupported"
 
 
 class AbsentError(UnsupportedError, AttributeError):
-    """A name of MXNet that is not supported; an AttributeError, so that `hasattr` returns False."""
+    """A name of MXNet is not supported; an AttributeError, so that `hasattr` returns False."""
 
 
 class MisuseError(MXNetError, AssertionError):
-    """A call that the current state of an object does not allow, such as `read` on a closed file."""
+    """The current state of an object does not allow the call, such as `read` on a closed file."""
 
 
 def as_mxnet_error(error: rm.RecordmillError, **parts: Any) -> MXNetError:
-    """Convert a recordmill error to an MXNetError with MXNet's wording."""
+    """Convert a recordmill error to an MXNetError whose message starts as MXNet's does."""
     known = {"kind", "shard", "record", "offset", "expected", "found", "hint"}
     fields = {name: value for name, value in error.parts().items() if name in known} | parts
     wording = _WORDING.get(error.kind or "")
@@ -66,7 +66,7 @@ def as_mxnet_error(error: rm.RecordmillError, **parts: Any) -> MXNetError:
 
 @contextlib.contextmanager
 def convert_errors(**parts: Any) -> Iterator[None]:
-    """Convert recordmill errors and FileNotFoundError to subclasses of MXNetError."""
+    """Convert recordmill errors and FileNotFoundError that the block raises to subclasses of MXNetError."""
     try:
         yield
     except MXNetError:
@@ -80,7 +80,7 @@ def convert_errors(**parts: Any) -> Iterator[None]:
 def create_module_getattr(
     module: str, hints: Mapping[str, str], default_hint: str | None = None
 ) -> Callable[[str], Any]:
-    """Return a ``__getattr__`` for a module: it raises AbsentError for names with a hint, AttributeError for others."""
+    """Return the ``__getattr__`` of a module: it raises AbsentError for names in `hints`, else AttributeError."""
 
     def raise_unsupported(name: str) -> Any:
         hint = hints.get(name, None if name.startswith("_") else default_hint)

@@ -8,7 +8,7 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """``mx.Context``: type and number of a device; a ``with`` block of it has no effect."""
+    """``mx.Context``: type and number of a device; using it in a ``with`` statement has no effect."""
 
     device_type: str = "cpu"
     device_id: int = 0
@@ -31,7 +31,7 @@ def cpu(device_id: int = 0) -> Context:
 
 
 def gpu(device_id: int = 0) -> Context:
-    """``mx.gpu``: return the context of a GPU, to which arrays are not moved."""
+    """``mx.gpu``: return the context of a GPU; arrays with this context stay in host memory."""
     return Context("gpu", device_id)
 
 

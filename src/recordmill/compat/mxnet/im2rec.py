@@ -20,7 +20,7 @@ from recordmill.concurrency.threads import map_ordered
 # MXNet shuffles lists with this seed.
 _SEED = 100
 _CHANNELS = {-1: "stored", 0: "gray", 1: "bgr"}
-# Key, label and relative path.
+# Key, label and relative path of one image.
 ListRow = tuple[int, int, str]
 
 
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{options.root} is not a folder", file=sys.stderr)
         return 2
     if options.list:
-        write_lists(prefix, root, options)
+        write_image_lists(prefix, root, options)
         return 0
     folder = prefix if os.path.isdir(prefix) else os.path.dirname(prefix)
     names = sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".lst"))
@@ -86,14 +86,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"Did not find and list file with prefix {prefix}")
     for name in lists:
         print("Creating .rec file from", name, "in", folder, flush=True)
-        num_skipped = pack_list(name, root, options)
+        num_skipped = pack_image_list(name, root, options)
         if num_skipped:
             print(f"{name}: skipped {num_skipped} images", file=sys.stderr)
     return 0
 
 
-def write_lists(prefix: str, root: str, options: argparse.Namespace) -> None:
-    """Write the image lists of a folder, as ``--list`` does."""
+def write_image_lists(prefix: str, root: str, options: argparse.Namespace) -> None:
+    """Write the train, test and val lists of the images in a folder (option ``--list``)."""
     images = _find_labeled_images(root, options.exts, recursive=options.recursive)
     rows = [(key, label, name) for key, (label, name) in enumerate(images)]
     if options.shuffle:
@@ -101,13 +101,13 @@ def write_lists(prefix: str, root: str, options: argparse.Namespace) -> None:
     length = -(-len(rows) // options.chunks)
     for chunk in range(options.chunks):
         name = f"{prefix}_{chunk}" if options.chunks > 1 else prefix
-        for suffix, part in _split_rows(rows[chunk * length : (chunk + 1) * length], length, options):
+        for suffix, part in _split_into_lists(rows[chunk * length : (chunk + 1) * length], length, options):
             keys, labels, paths = zip(*part, strict=True) if part else ((), (), ())
             Path(f"{name}{suffix}.lst").write_bytes(rm.format_image_list(keys, labels, paths))
 
 
 def _find_labeled_images(root: str, exts: Collection[str], *, recursive: bool) -> list[tuple[int, str]]:
-    """Return the label and the relative path of each image in a folder; with `recursive`, each subfolder is a class."""
+    """Return the label and relative path of each image: label 0, or one per subfolder with `recursive`."""
     if not recursive:
         return [(0, name) for name in sorted(os.listdir(root)) if _has_image_extension(os.path.join(root, name), exts)]
     labels: dict[str, int] = {}
@@ -123,7 +123,7 @@ def _find_labeled_images(root: str, exts: Collection[str], *, recursive: bool) -
 
 
 def _walk_folders(folder: str, parents: frozenset[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each folder with the sorted names of its files, parents first; links to a parent folder are skipped."""
+    """Yield each folder and the sorted names of its files, parents first; skip links to a parent folder."""
     real = os.path.realpath(folder)
     if real in parents:
         return
@@ -138,8 +138,8 @@ def _has_image_extension(path: str, exts: Collection[str]) -> bool:
     return os.path.splitext(path)[1].lower() in exts and os.path.isfile(path)
 
 
-def _split_rows(rows: list[ListRow], length: int, options: argparse.Namespace) -> list[tuple[str, list[ListRow]]]:
-    """Split rows into train, test and val lists, sized by ratios of `length`; return file suffix and rows of each."""
+def _split_into_lists(rows: list[ListRow], length: int, options: argparse.Namespace) -> list[tuple[str, list[ListRow]]]:
+    """Split rows into train, test and val lists by the ratios in `options`; return (file suffix, rows) pairs."""
     if options.train_ratio == 1.0:
         return [("", rows)]
     num_train, num_test = int(length * options.train_ratio), int(length * options.test_ratio)
@@ -151,20 +151,20 @@ def _split_rows(rows: list[ListRow], length: int, options: argparse.Namespace) -
     return parts
 
 
-def pack_list(path: str, root: str, options: argparse.Namespace) -> int:
-    """Write the record file and the index file of an image list; return the number of skipped images."""
+def pack_image_list(path: str, root: str, options: argparse.Namespace) -> int:
+    """Pack the images of a list into a record file with an index file; return the number of skipped images."""
     entries = _read_list_entries(path)
     if not options.pack_label:
         entries = [ListEntry(entry.key, entry.labels[:1], entry.name) for entry in entries]
     prefix = os.path.splitext(path)[0]
     has_equal_widths = len({len(entry.labels) for entry in entries}) == 1
     if options.pass_through and has_equal_widths and min(entry.key for entry in entries) >= 0:
-        return _pack_files(entries, prefix + ".rec", root, options.num_thread)
-    return _pack_images(entries, prefix, root, options)
+        return _pack_files_undecoded(entries, prefix + ".rec", root, options.num_thread)
+    return _pack_images_reencoded(entries, prefix, root, options)
 
 
 def _read_list_entries(path: str) -> list[ListEntry]:
-    """Read an image list; print and skip invalid lines."""
+    """Read an image list; print a message for each invalid line and skip it."""
     entries = []
     for line in Path(path).read_text("utf-8", "surrogateescape").split("\n"):
         fields = [field.strip() for field in line.strip().split("\t")]
@@ -179,8 +179,8 @@ def _read_list_entries(path: str) -> list[ListEntry]:
     return entries
 
 
-def _pack_files(entries: Sequence[ListEntry], destination: str, root: str, workers: int) -> int:
-    """Pack image files without decoding them; return the number of skipped files."""
+def _pack_files_undecoded(entries: Sequence[ListEntry], destination: str, root: str, workers: int) -> int:
+    """Pack the bytes of image files without decoding them; return the number of skipped files."""
     rows = (f"{entry.key}\t" + "".join(f"{label!r}\t" for label in entry.labels) + entry.name for entry in entries)
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "entries.lst"
@@ -193,7 +193,7 @@ def _pack_files(entries: Sequence[ListEntry], destination: str, root: str, worke
     return result.num_skipped
 
 
-def _pack_images(entries: Sequence[ListEntry], prefix: str, root: str, options: argparse.Namespace) -> int:
+def _pack_images_reencoded(entries: Sequence[ListEntry], prefix: str, root: str, options: argparse.Namespace) -> int:
     """Decode, resize and encode images in threads, and pack them in list order; return the number of skipped images."""
     record = MXIndexedRecordIO(prefix + ".idx", prefix + ".rec", "w")
     num_skipped = 0

@@ -1,4 +1,4 @@
-"""``mx.random``: `seed` has no effect, because random numbers come from `random`, `numpy.random` and iterator seeds."""
+"""``mx.random``: `seed` has no effect; random numbers come from `random`, `numpy.random` and seeds of iterators."""
 
 from __future__ import annotations
 

@@ -23,10 +23,10 @@ from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError
 _IR_FORMAT = "<IfQQ"
 _IR_SIZE = struct.calcsize(_IR_FORMAT)
 _HEADER = struct.Struct(_IR_FORMAT)
-# Markers of JPEG frames: SOF0 to SOF15 without the tables between them.
+# JPEG markers of frame headers: SOF0 to SOF15, except the three markers in this range that begin tables.
 _FRAME_MARKERS = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 _JPEG, _PNG = b"\xff\xd8", b"\x89PNG"
-# PNG header: offset of the color type, color type of gray, and bit depth followed by color type of 8-bit gray.
+# In a PNG header: offset of the color type, the color type gray, and the bytes of bit depth 8 and color type gray.
 _PNG_COLOR_TYPE, _PNG_GRAY, _PNG_GRAY_8 = 25, 0, b"\x08\x00"
 _FORMATS_WITH_ALPHA = ("PNG", "WEBP", "TIFF")
 
@@ -35,8 +35,8 @@ IRHeader: Any = HEADER
 HEADER.__doc__ = """Header of an image record: number of labels after it, label or labels, id, upper bits of the id."""
 
 
-class _OutputFile:
-    """A record file being written and the keys of its records; the file appears at `path` when it is closed."""
+class _OutputRecordFile:
+    """A record file that is being written, and the keys of its records; it appears at `path` on `close`."""
 
     def __init__(self, path: str, idx_path: str | None) -> None:
         self.process = os.getpid()
@@ -51,16 +51,16 @@ class _OutputFile:
             return
         self.writer.close()
         if self.idx_path is not None:
-            lines = "".join(f"{key}\t{offset}\n" for key, offset in self.offsets())
-            replace_file(self.idx_path, lines.encode("utf-8", "surrogateescape"))
+            lines = "".join(f"{key}\t{offset}\n" for key, offset in self.list_keys_and_offsets())
+            write_file_atomically(self.idx_path, lines.encode("utf-8", "surrogateescape"))
 
-    def offsets(self) -> list[tuple[Any, int]]:
-        """Return each key and the offset of its record."""
+    def list_keys_and_offsets(self) -> list[tuple[Any, int]]:
+        """Return a (key, offset) pair for each record with a key."""
         offsets = self.writer.offsets.tolist()
         return [(key, offsets[position]) for key, position in zip(self.keys, self.positions, strict=True)]
 
 
-def replace_file(path: str, data: bytes) -> None:
+def write_file_atomically(path: str, data: bytes) -> None:
     """Write a file under a temporary name and rename it, so that `path` never has incomplete content."""
     temporary = f"{path}.tmp-{secrets.token_hex(6)}"
     try:
@@ -86,7 +86,7 @@ class MXRecordIO:
     def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
         self.uri, self.flag = os.fspath(uri), flag
         self.is_open = False
-        self._output: _OutputFile | None = None
+        self._output: _OutputRecordFile | None = None
         self._reader: rm.PayloadReader | None = None
         self.open()
 
@@ -99,13 +99,13 @@ class MXRecordIO:
         with convert_errors():
             if self.writable:
                 _require_folder(self.uri)
-                self._output = _OutputFile(self.uri, self._index_file())
+                self._output = _OutputRecordFile(self.uri, self._index_path())
                 self._finish = weakref.finalize(self, self._output.close)
             else:
                 self._reader = rm.PayloadReader(self.uri, format="recordio", compression=None)
         self.pid, self.is_open = os.getpid(), True
 
-    def _index_file(self) -> str | None:
+    def _index_path(self) -> str | None:
         return None
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class MXRecordIO:
         self._reader = self._output = None
 
     def reset(self) -> None:
-        """Go back to the first record; a writer discards what it has written."""
+        """Go back to the first record; a writer discards the records that it has written."""
         if self.is_open and self._output is not None:
             self._output.writer.discard()
             self._finish.detach()
@@ -147,7 +147,7 @@ class MXRecordIO:
         with convert_errors():
             return reader.read()
 
-    def _require_open_output(self) -> _OutputFile:
+    def _require_open_output(self) -> _OutputRecordFile:
         if self._output is None:
             raise MisuseError(f"{self.uri} is not open for writing")
         if self._output.process != os.getpid():
@@ -182,7 +182,7 @@ class MXIndexedRecordIO(MXRecordIO):
         self._offsets: dict[Any, int] | None = {}
         super().__init__(uri, flag)
 
-    def _index_file(self) -> str:
+    def _index_path(self) -> str:
         return self.idx_path
 
     def open(self) -> None:
@@ -203,7 +203,7 @@ class MXIndexedRecordIO(MXRecordIO):
     def idx(self) -> dict[Any, int]:
         """Offset of each key; of a repeated key, the offset of its last record."""
         if self._offsets is None and self._output is not None:
-            self._offsets = dict(self._output.offsets())
+            self._offsets = dict(self._output.list_keys_and_offsets())
         return self._offsets or {}
 
     def seek(self, idx: Any) -> None:
@@ -236,7 +236,7 @@ class MXIndexedRecordIO(MXRecordIO):
 
 
 def pack(header: Any, s: bytes) -> bytes:
-    """``mx.recordio.pack``: return the payload of an image record, which is the header, the labels and `s`."""
+    """``mx.recordio.pack``: return the payload of an image record: header, labels and image data `s`."""
     header = IRHeader(*header)
     if isinstance(header.label, numbers.Number):
         return _HEADER.pack(*header._replace(flag=0)) + s
@@ -260,7 +260,7 @@ def pack_img(header: Any, img: Any, quality: int = 95, img_fmt: str = ".jpg") ->
 
 
 def unpack_img(s: bytes, iscolor: int = -1) -> tuple[Any, NDArray[Any] | None]:
-    """Return header and image of an image record, decoded as ``cv2.imdecode`` does: blue first, None on failure."""
+    """Return the header and the image of a record, decoded as by ``cv2.imdecode``: blue first, None on failure."""
     if iscolor not in _DECODERS:
         raise ValueError(f"iscolor must be -1, 0 or 1, got {iscolor}")
     header, data = unpack(s)
@@ -294,7 +294,7 @@ def reverse_colors(pixels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _is_color_jpeg(data: bytes) -> bool:
-    """Return whether the data is a JPEG whose frame has more than one component."""
+    """Return whether the data is a JPEG with more than one color component."""
     offset = 2 if data.startswith(_JPEG) else len(data)
     while offset + 9 < len(data) and data[offset] == 0xFF:
         marker, length = data[offset + 1], int.from_bytes(data[offset + 2 : offset + 4], "big")
@@ -327,7 +327,7 @@ def _encode_image(pixels: NDArray[Any], quality: int, suffix: str) -> bytes:
     elif name == "PNG":
         options["compress_level"] = min(max(int(quality), 0), 9)
     out = io.BytesIO()
-    _create_pillow_image(module, _check_pixels(pixels, name), name).save(out, name, **options)
+    _create_pillow_image(module, _to_encodable_pixels(pixels, name), name).save(out, name, **options)
     return out.getvalue()
 
 
@@ -341,8 +341,8 @@ def _create_pillow_image(module: Any, pixels: NDArray[Any], name: str) -> Any:
     return module.frombytes("RGB", (width, height), pixels, "raw", "BGR", 0, 1)
 
 
-def _check_pixels(pixels: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return contiguous pixels without an axis for a single channel; raise an error if the format cannot store them."""
+def _to_encodable_pixels(pixels: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return contiguous pixels, without a last axis of length 1; raise if the image format cannot store them."""
     if pixels.ndim == 3 and pixels.shape[2] == 1:
         pixels = pixels[:, :, 0]
     is_deep = pixels.dtype == np.uint16 and name == "PNG" and pixels.ndim == 2

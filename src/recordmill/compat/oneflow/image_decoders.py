@@ -1,4 +1,4 @@
-"""``OFRecordImageDecoder`` and its variant that crops at random; pixels are decoded on first use.
+"""Image decoders with and without random crop. Images are decoded when their pixels are first used.
 
 References
 ----------
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.oneflow.module import Module
-from recordmill.compat.oneflow.records import FeatureParser, Location, RecordBatch, add_location
+from recordmill.compat.oneflow.records import FeatureParser, Location, RecordBatch, copy_with_location
 from recordmill.compat.oneflow.tensors import TensorBuffer
 from recordmill.concurrency.threads import num_cpus
 from recordmill.errors import DecodeError
@@ -27,12 +27,12 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Channels = Literal["rgb", "bgr", "gray"]
 _CHANNELS: dict[str, Channels] = {"RGB": "rgb", "BGR": "bgr", "GRAY": "gray"}
-_CROP_STAGE = 20_000  # gives this module random numbers of its own
+_CROP_STAGE = 20_000  # separates these random numbers from those of other modules
 
 
 @dataclass(frozen=True, slots=True)
 class CropWindowSampler:
-    """Draws random crop windows within limits of relative area and aspect ratio, with several attempts each."""
+    """Draws crop windows within limits of relative area and aspect ratio; tries several random sizes per window."""
 
     num_attempts: int
     area: tuple[float, float]
@@ -47,7 +47,7 @@ class CropWindowSampler:
         return np.concatenate([corners, sides], axis=1)
 
     def _draw_sides(self, whole: Ints, first: Floats, second: Floats) -> Ints:
-        """Return the width and height of the first attempt that fits into each image, else the largest allowed size."""
+        """Return the first random (width, height) that fits into each image, else the largest allowed size."""
         low, high = np.log(self.aspect_ratio)
         area = whole.prod(axis=1)[:, None] * (self.area[0] + (self.area[1] - self.area[0]) * first)
         ratio = np.exp(low + (high - low) * second)
@@ -57,7 +57,7 @@ class CropWindowSampler:
         return np.asarray(np.where(fits.any(axis=1)[:, None], chosen, self.compute_largest_sizes(whole)))
 
     def compute_largest_sizes(self, whole: Ints) -> Ints:
-        """Return the largest allowed widths and heights, truncated to integers where OneFlow truncates them."""
+        """Return the largest allowed (width, height) in each image; intermediate values are truncated as in OneFlow."""
         width, height = whole.T
         low, high = np.asarray(self.aspect_ratio, np.float32)
         ratio = width.astype(np.float32) / height.astype(np.float32)
@@ -71,7 +71,7 @@ class CropWindowSampler:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EncodedImages:
-    """Encoded images of a batch, and the window (x, y, width, height) to decode of each."""
+    """Encoded images of a batch, and the window (x, y, width, height) of each that will be decoded."""
 
     feature: str
     strings: Ragged
@@ -96,7 +96,10 @@ class EncodedImages:
         empty: Any = np.empty,
         **options: Any,
     ) -> Any:
-        """Decode, resize, mirror and normalize the windows in one native call; `options` are those of `rm.Image`."""
+        """Decode the window of each image, then resize and mirror it, for the whole batch in one native call.
+
+        `options` are parameters of `rm.Image`, such as those that normalize the pixels.
+        """
         window_column, mirror_column = f"{self.feature} window", f"{self.feature} mirror"
         columns: dict[str, Any] = {self.feature: self.strings, window_column: self.windows}
         flip = None
@@ -113,7 +116,7 @@ class EncodedImages:
         try:
             return rm.decode_batch(columns, {self.feature: spec}, threads=num_cpus(), empty=empty)[self.feature]
         except DecodeError as error:
-            raise add_location(error, self.locations[error.position or 0]) from None
+            raise copy_with_location(error, self.locations[error.position or 0]) from None
 
 
 class ImageBuffer(TensorBuffer):
@@ -124,14 +127,14 @@ class ImageBuffer(TensorBuffer):
         self.encoded = encoded
 
     def numpy(self) -> list[NDArray[Any]]:
-        """Return the images in a list, uint8, shape (height, width, channels)."""
+        """Return a list of the decoded images: uint8 arrays of shape (height, width, channels)."""
         if not self._arrays:
             self._arrays = self.encoded.decode(dtype="uint8", layout="hwc", stack=False)
         return list(self._arrays)
 
 
 class OFRecordImageDecoder(Module):
-    """``flow.nn.OFRecordImageDecoder``: decode the images of one feature, ignoring EXIF orientations."""
+    """``flow.nn.OFRecordImageDecoder``: decode the images in one feature, ignoring EXIF orientations."""
 
     def __init__(self, blob_name: str, color_space: str = "BGR") -> None:
         if color_space not in _CHANNELS:
@@ -141,17 +144,17 @@ class OFRecordImageDecoder(Module):
     def forward(self, records: RecordBatch) -> ImageBuffer:
         """Return the images of a batch."""
         strings = self._parser.parse_strings(records)
-        # The size of an undecodable image is 0; decoding it raises the error.
+        # An invalid image has size 0 here; the error is raised when it is decoded.
         sizes = np.maximum(rm.image_sizes(strings, like="opencv", orientation="ignore"), 1)
-        windows = self._choose_windows(sizes)
+        windows = self._choose_crop_windows(sizes)
         return ImageBuffer(EncodedImages(self._parser.name, strings, windows, self._channels, records.locations))
 
-    def _choose_windows(self, sizes: Ints) -> Ints:
+    def _choose_crop_windows(self, sizes: Ints) -> Ints:
         return np.concatenate([np.zeros_like(sizes), sizes[:, ::-1]], axis=1)
 
 
 class OFRecordImageDecoderRandomCrop(OFRecordImageDecoder):
-    """``flow.nn.OFRecordImageDecoderRandomCrop``: decode a random window of each image of one feature."""
+    """``flow.nn.OFRecordImageDecoderRandomCrop``: decode a random window of each image in one feature."""
 
     def __init__(
         self,
@@ -172,7 +175,7 @@ class OFRecordImageDecoderRandomCrop(OFRecordImageDecoder):
         self._seed = secrets.randbits(63) if random_seed is None else int(random_seed) % 2**64
         self._calls = 0
 
-    def _choose_windows(self, sizes: Ints) -> Ints:
+    def _choose_crop_windows(self, sizes: Ints) -> Ints:
         draws = rm.Draws(self._seed, self._calls % 2**32)
         self._calls += 1
         return self._rule.draw_windows(sizes, draws)

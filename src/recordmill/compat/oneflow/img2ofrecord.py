@@ -96,7 +96,7 @@ def _pack_images(options: argparse.Namespace) -> None:
 
 
 def _read_first_image_name(label_file: str) -> str | None:
-    """Return the first image name of a label file; None if its line is invalid, which makes packing raise an error."""
+    """Return the image name on the first line of a label file; None if invalid, for which packing raises later."""
     with open(label_file, encoding="utf-8-sig") as file:
         try:
             found = json.loads(file.readline())

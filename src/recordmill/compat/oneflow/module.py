@@ -8,10 +8,10 @@ from recordmill.compat.oneflow.unsupported import check_device
 
 
 class Module:
-    """An object that is created once and called for each batch."""
+    """Base class of objects that are created once and called for each batch."""
 
     def forward(self, *inputs: Any, **options: Any) -> Any:
-        """Compute the result of one call."""
+        """Return the result of a call; subclasses implement it."""
         raise NotImplementedError
 
     def __call__(self, *inputs: Any, **options: Any) -> Any:
@@ -24,7 +24,7 @@ class Module:
         return self
 
     def to(self, device: Any = None, *_: Any, **__: Any) -> Self:
-        """Return the module itself; NotImplementedError for any device but the CPU."""
+        """Return the module itself; raise NotImplementedError for any device but the CPU."""
         check_device(device)
         return self
 

@@ -1,4 +1,4 @@
-"""OneFlow's modules for records and images."""
+"""``flow.nn``: OneFlow's modules that read records and decode and transform images."""
 
 from recordmill.compat.oneflow.image_decoders import OFRecordImageDecoder, OFRecordImageDecoderRandomCrop
 from recordmill.compat.oneflow.module import Module

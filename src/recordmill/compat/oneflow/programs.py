@@ -1,4 +1,4 @@
-"""OneFlow names that programs use around their input code: ``global_function``, ``env``, ``config``, ``scope``."""
+"""OneFlow names that programs with input pipelines also need: ``global_function``, ``env``, ``config``, ``scope``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from recordmill.compat.oneflow.transforms import ResizedImages
 from recordmill.compat.oneflow.unsupported import create_namespace
 
 
-class _Result:
-    """Mixin with the methods of results of a ``flow.global_function`` without a return annotation."""
+class _ResultMixin:
+    """Mixin with the methods that OneFlow adds to the result of a ``flow.global_function``."""
 
     def get(self, *args: Any) -> Any:
         """Return the result itself; with arguments, behave like `dict.get`."""
@@ -26,7 +26,7 @@ class _Result:
 
 
 def _add_result_methods(kind: type) -> type:
-    return type(kind.__name__, (_Result, kind), {})
+    return type(kind.__name__, (_ResultMixin, kind), {})
 
 
 _TensorResult = _add_result_methods(Tensor)
@@ -41,8 +41,8 @@ def _map_tensors(value: Any, convert: Callable[[Any], Any]) -> Any:
     return {key: _map_tensors(item, convert) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-def _to_result(value: Any) -> Any:
-    """Return the value with `get` and `async_get`; tensor buffers become lists of arrays."""
+def _add_get_methods(value: Any) -> Any:
+    """Return a copy of the value with methods `get` and `async_get`; tensor buffers become lists of arrays."""
     value = _map_tensors(value, lambda tensor: tensor.numpy() if isinstance(tensor, TensorBuffer) else tensor)
     if isinstance(value, Tensor | ResizedImages):
         return as_tensor(value).view(_TensorResult)
@@ -50,25 +50,25 @@ def _to_result(value: Any) -> Any:
 
 
 def global_function(type: Any = "predict", function_config: Any = None) -> Any:  # noqa: A002 (OneFlow's name)
-    """Decorate a function to return NumPy arrays if its return type is annotated, else a result with `get()`."""
+    """Decorate a function so that its result has `get()`, or is a NumPy array if its return type is annotated."""
     del function_config
     if callable(type):
-        return _run_directly(type)
+        return _convert_results(type)
     if type not in ("predict", None):
         raise NotImplementedError(
             f"flow.global_function(type={type!r}) is not supported, only 'predict': networks are not supported; "
             "pass the arrays to Keras, PyTorch or JAX"
         )
-    return _run_directly
+    return _convert_results
 
 
-def _run_directly(function: Callable[..., Any]) -> Callable[..., Any]:
+def _convert_results(function: Callable[..., Any]) -> Callable[..., Any]:
     is_annotated = "return" in getattr(function, "__annotations__", {})
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
         found = function(*args, **kwargs)
-        return _map_tensors(found, lambda tensor: tensor.numpy()) if is_annotated else _to_result(found)
+        return _map_tensors(found, lambda tensor: tensor.numpy()) if is_annotated else _add_get_methods(found)
 
     return run
 

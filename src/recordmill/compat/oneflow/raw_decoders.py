@@ -1,4 +1,4 @@
-"""``OFRecordRawDecoder`` and ``OFRecordBytesDecoder``: decode features of numbers and byte strings."""
+"""``OFRecordRawDecoder`` and ``OFRecordBytesDecoder``: decode features that contain numbers or byte strings."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.compat.oneflow.module import Module
-from recordmill.compat.oneflow.records import FeatureParser, Location, RecordBatch, split_rows
-from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, as_tensor, check_dtype
+from recordmill.compat.oneflow.records import FeatureParser, Location, RecordBatch, view_strings
+from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, as_tensor, to_supported_dtype
 from recordmill.compat.oneflow.unsupported import raise_unsupported
 from recordmill.types import Ragged
 
 
 def cast_like_c(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Convert as C does on x86: fractions are truncated, and floats that do not fit become the smallest integer."""
+    """Convert dtypes as C on x86: truncate fractions; floats outside the integer range become its smallest value."""
     if values.dtype.kind != "f" or dtype.kind not in "iu":
         with np.errstate(over="ignore"):
             return values.astype(dtype)
@@ -28,7 +28,7 @@ def cast_like_c(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 class OFRecordRawDecoder(Module):
-    """``flow.nn.OFRecordRawDecoder``: decode the numbers of one feature to one array per batch."""
+    """``flow.nn.OFRecordRawDecoder``: decode the numbers in one feature to one array per batch."""
 
     def __init__(
         self,
@@ -45,8 +45,8 @@ class OFRecordRawDecoder(Module):
             raise_unsupported("dim1_varying_length", True, "read lists of different lengths with recordmill.open")
         if not isinstance(shape, list | tuple) or any(not isinstance(size, int) or size < 0 for size in shape):
             raise TypeError(f"shape must be a sequence of non-negative integers, got {shape!r}")
-        self.shape, self.dtype = tuple(shape), check_dtype(dtype)
-        # auto_zero_padding is the older name of truncate.
+        self.shape, self.dtype = tuple(shape), to_supported_dtype(dtype)
+        # OneFlow's older name of `truncate` is `auto_zero_padding`.
         self.truncate = truncate or auto_zero_padding
         self._count = math.prod(self.shape)
         self._parser = FeatureParser(blob_name)
@@ -82,11 +82,11 @@ class OFRecordRawDecoder(Module):
 
     def _raise_count_error(self, found: int, location: Location) -> NoReturn:
         check = f"Check failed: sample_elem_cnt == list.value_size() ({self._count} vs. {found})"
-        self._parser.raise_error(location, check, f"{self._count} values", found)
+        self._parser.raise_feature_error(location, check, f"{self._count} values", found)
 
 
 class OFRecordBytesDecoder(Module):
-    """``flow.nn.OFRecordBytesDecoder``: return the byte string of one feature of each record."""
+    """``flow.nn.OFRecordBytesDecoder``: return the byte string in one feature of each record."""
 
     def __init__(self, blob_name: str, name: str | None = None) -> None:
         del name
@@ -94,4 +94,4 @@ class OFRecordBytesDecoder(Module):
 
     def forward(self, records: RecordBatch) -> TensorBuffer:
         """Return one uint8 array per record."""
-        return TensorBuffer(split_rows(self._parser.parse_strings(records)), records.locations)
+        return TensorBuffer(view_strings(self._parser.parse_strings(records)), records.locations)

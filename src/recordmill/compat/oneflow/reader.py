@@ -1,4 +1,4 @@
-"""``OFRecordReader``: read batches of records from the parts of a dataset, in OneFlow's orders."""
+"""``OFRecordReader``: read batches of records from the part files of a dataset, in the same order as OneFlow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 import recordmill as rm
 from recordmill.compat.oneflow.module import Module
-from recordmill.compat.oneflow.records import Location, RecordBatch, add_location
+from recordmill.compat.oneflow.records import Location, RecordBatch, copy_with_location
 from recordmill.compat.oneflow.shuffle import SlotGenerator, shuffle_parts
 from recordmill.compat.oneflow.unsupported import check_device
 from recordmill.concurrency.prefetch import Prefetcher
@@ -22,7 +22,7 @@ from recordmill.types import Ragged
 
 _HEADER_BYTES = 8
 _SHUFFLED_AT_ONCE = 64
-# Reading a smaller dataset takes less time than starting a thread.
+# Below this size, reading a dataset takes less time than starting a thread.
 _LARGE_BYTES = 1 << 20
 
 
@@ -37,7 +37,7 @@ def get_world_size() -> int:
 
 
 def assign_parts(num_parts: int, rank: int, world_size: int) -> range:
-    """Return the consecutive parts that process `rank` reads; the numbers of parts differ by at most 1."""
+    """Return the consecutive parts that process `rank` reads; the first processes may read one part more."""
     if not 0 <= rank < world_size:
         raise ValueError(f"RANK must be between 0 and WORLD_SIZE - 1 = {world_size - 1}, got {rank}")
     if world_size > num_parts:
@@ -48,7 +48,7 @@ def assign_parts(num_parts: int, rank: int, world_size: int) -> range:
 
 
 class _RecordLocator:
-    """Computes the locations of the records of one epoch from their sizes."""
+    """Computes the part, position and offset of each record of one epoch from the sizes of the records."""
 
     def __init__(self, parts: list[str]) -> None:
         self._parts = parts
@@ -56,7 +56,7 @@ class _RecordLocator:
         self._offset, self._part, self._record = 0, -1, 0
 
     def locate(self, payloads: Ragged) -> list[Location]:
-        """Return the locations of the next records."""
+        """Return the locations of the records that follow those of the last call."""
         sizes = np.diff(payloads.row_splits) + _HEADER_BYTES
         offsets = self._offset + np.concatenate(([0], np.cumsum(sizes)))
         self._offset = int(offsets[-1])
@@ -68,17 +68,17 @@ class _RecordLocator:
         self._part = part
         return Location(self._parts[part], self._record, offset - int(self._starts[part]))
 
-    def add_location(self, error: RecordmillError) -> RecordmillError:
-        """Return a copy of an error about the concatenated parts that names the part and the record."""
+    def locate_error(self, error: RecordmillError) -> RecordmillError:
+        """Return a copy of the error with the part and the record at its offset in the concatenated parts."""
         if error.offset is None:
             return error
         part = min(int(np.searchsorted(self._starts, error.offset, side="right")), len(self._parts)) - 1
         record = self._record + 1 if part == self._part else 0
-        return add_location(error, Location(self._parts[part], record, error.offset - int(self._starts[part])))
+        return copy_with_location(error, Location(self._parts[part], record, error.offset - int(self._starts[part])))
 
 
 def _read_epoch(parts: list[str], num_records: int) -> Iterator[RecordBatch]:
-    """Read the parts of an epoch as one stream of bytes, because a record may continue in the next part."""
+    """Yield the records of one epoch; read the parts as one stream, because a record may span two parts."""
     locator = _RecordLocator(parts)
     with rm.ShardReader(parts, format="ofrecord", compression=None) as reader:
         batches = reader.batches(num_records)
@@ -86,33 +86,33 @@ def _read_epoch(parts: list[str], num_records: int) -> Iterator[RecordBatch]:
             try:
                 payloads = next(batches, None)
             except RecordmillError as error:
-                raise locator.add_location(error) from None
+                raise locator.locate_error(error) from None
             if payloads is None:
                 return
             yield RecordBatch(payloads, locator.locate(payloads))
 
 
 def _read_epochs(order: Callable[[int], list[str]], num_records: int) -> Iterator[RecordBatch]:
-    """Read epochs without end; ``order(epoch)`` returns the parts in the order of that epoch."""
+    """Yield the records of endless epochs; ``order(epoch)`` returns the parts in the order of that epoch."""
     epoch = 0
     while True:
         parts, is_empty = order(epoch), True
-        for run in _read_epoch(parts, num_records):
+        for chunk in _read_epoch(parts, num_records):
             is_empty = False
-            yield run
+            yield chunk
         if is_empty:
             raise FormatError("the parts contain no records", kind="wrong_format", shard=parts[0], found="0 bytes")
         epoch += 1
 
 
 def _shuffle_records(
-    runs: Iterator[RecordBatch], slots: SlotGenerator, buffer_size: int, num_records: int
+    chunks: Iterator[RecordBatch], slots: SlotGenerator, buffer_size: int, num_records: int
 ) -> Iterator[RecordBatch]:
-    """Replace a random record of the buffer by each new record, and yield the replaced records in batches."""
+    """Put each new record in a random slot of a buffer, and yield the records that were in these slots, in batches."""
     buffer: list[tuple[bytes, Location]] = []
     replaced: list[tuple[bytes, Location]] = []
-    for run in runs:
-        for entry in zip(run.payloads, run.locations, strict=True):
+    for chunk in chunks:
+        for entry in zip(chunk.payloads, chunk.locations, strict=True):
             if len(buffer) < buffer_size:
                 buffer.append(entry)
                 continue
@@ -125,20 +125,20 @@ def _shuffle_records(
                 replaced = []
 
 
-def _concatenate_batches(runs: list[RecordBatch]) -> RecordBatch:
-    if len(runs) == 1:
-        return runs[0]
-    lengths = np.concatenate([np.diff(run.payloads.row_splits) for run in runs])
+def _concatenate_batches(chunks: list[RecordBatch]) -> RecordBatch:
+    if len(chunks) == 1:
+        return chunks[0]
+    lengths = np.concatenate([np.diff(chunk.payloads.row_splits) for chunk in chunks])
     splits = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=splits[1:])
-    data = np.concatenate([run.payloads.data for run in runs])
-    return RecordBatch(Ragged(data, splits), [location for run in runs for location in run.locations])
+    data = np.concatenate([chunk.payloads.data for chunk in chunks])
+    return RecordBatch(Ragged(data, splits), [location for chunk in chunks for location in chunk.locations])
 
 
 class OFRecordReader(Module):
-    """``flow.nn.OFRecordReader``: read batches of records without end; a thread reads the next batch of large datasets.
+    """``flow.nn.OFRecordReader``: read an endless stream of batches; for large datasets, a thread reads the next batch.
 
-    The parts of a folder are read as one stream of bytes. The orders are exactly those of OneFlow.
+    The parts of a folder are read as one stream of bytes. Records come in exactly the same order as in OneFlow.
     """
 
     def __init__(
@@ -168,19 +168,19 @@ class OFRecordReader(Module):
         assigned = assign_parts(data_part_num, get_rank(), get_world_size())
 
         def order_parts(epoch: int) -> list[str]:
-            # Each epoch shuffles the order of the epoch before.
+            # Each epoch shuffles the order of the previous epoch.
             if shuffle_after_epoch and epoch:
                 shuffle_parts(parts, epoch)
             return [parts[number] for number in assigned]
 
         if random_shuffle:
             seed = secrets.randbits(32) if random_seed in (None, -1) else int(random_seed or 0)
-            runs = _read_epochs(order_parts, min(batch_size, _SHUFFLED_AT_ONCE))
+            chunks = _read_epochs(order_parts, min(batch_size, _SHUFFLED_AT_ONCE))
             slots = SlotGenerator(seed, shuffle_buffer_size)
-            runs = _shuffle_records(runs, slots, shuffle_buffer_size, batch_size)
+            chunks = _shuffle_records(chunks, slots, shuffle_buffer_size, batch_size)
         else:
-            runs = _read_epochs(order_parts, batch_size)
-        self._batches = _BatchIterator(runs, batch_size)
+            chunks = _read_epochs(order_parts, batch_size)
+        self._batches = _BatchIterator(chunks, batch_size)
         self._prefetcher: Prefetcher[RecordBatch] | None = None
 
     def forward(self) -> RecordBatch:
@@ -189,7 +189,7 @@ class OFRecordReader(Module):
             return next(self._batches)
         if self._prefetcher is None:
             self._prefetcher = Prefetcher(self._batches, 0)
-            # The thread does not reference the reader, so that the thread ends when the reader is garbage-collected.
+            # The thread has no reference to the reader: when the reader is garbage-collected, the thread ends.
             weakref.finalize(self, self._prefetcher.close)
         return next(self._prefetcher)
 
@@ -197,8 +197,8 @@ class OFRecordReader(Module):
 class _BatchIterator:
     """Endless iterator over batches; a read error is raised again by every later call."""
 
-    def __init__(self, runs: Iterator[RecordBatch], batch_size: int) -> None:
-        self._runs, self._batch_size = runs, batch_size
+    def __init__(self, chunks: Iterator[RecordBatch], batch_size: int) -> None:
+        self._chunks, self._batch_size = chunks, batch_size
         self._rest: RecordBatch | None = None
         self._error: RecordmillError | None = None
         self._features: dict[str, rm.Feature] = {}
@@ -212,27 +212,27 @@ class _BatchIterator:
         try:
             found = rm.parse_payloads(batch.payloads, features, payload="ofrecord") if features else {}
         except RecordmillError:
-            # The decoder that uses the feature reads it again, and raises an error that names the record.
+            # Ignored: the decoder of the feature will parse it again and raise an error that names the record.
             found = {}
         parsed = {name: (features[name], column) for name, column in found.items()}
         return RecordBatch(batch.payloads, batch.locations, self._features, parsed)
 
     def _read_next_batch(self) -> RecordBatch:
-        runs: list[RecordBatch] = []
+        chunks: list[RecordBatch] = []
         missing = self._batch_size
         while missing:
-            run = self._read_next_run() if self._rest is None else self._rest
-            used = min(missing, len(run))
-            runs.append(run if used == len(run) else run.slice(0, used))
-            self._rest = None if used == len(run) else run.slice(used, len(run))
+            chunk = self._read_next_chunk() if self._rest is None else self._rest
+            used = min(missing, len(chunk))
+            chunks.append(chunk if used == len(chunk) else chunk.slice(0, used))
+            self._rest = None if used == len(chunk) else chunk.slice(used, len(chunk))
             missing -= used
-        return _concatenate_batches(runs)
+        return _concatenate_batches(chunks)
 
-    def _read_next_run(self) -> RecordBatch:
+    def _read_next_chunk(self) -> RecordBatch:
         if self._error is not None:
             raise self._error
         try:
-            return next(self._runs)
+            return next(self._chunks)
         except RecordmillError as error:
             self._error = error
             raise

@@ -1,4 +1,4 @@
-"""Batches of records, and a parser of their features that names the record in errors."""
+"""Batches of records, and a parser of one feature, whose errors name the record."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recordmill.errors import FeatureError, PayloadError, RecordmillError
 from recordmill.schema import Kind
 from recordmill.types import Ragged
 
-# Kind of values in each list message of a feature.
+# Kind of the values in each list message that a feature may contain.
 _KINDS: dict[str, Kind] = {
     "bytes_list": "bytes",
     "float_list": "float32",
@@ -57,14 +57,14 @@ class RecordBatch:
         return RecordBatch(self.payloads[start:stop], self.locations[start:stop])
 
 
-def add_location(error: RecordmillError, location: Location) -> RecordmillError:
-    """Return a copy of an error that names the location of the record."""
+def copy_with_location(error: RecordmillError, location: Location) -> RecordmillError:
+    """Return a copy of the error with the path, the position and the offset of its record."""
     parts = error.parts() | {"shard": location.shard, "record": location.record, "offset": location.offset}
     return type(error)(error.message, **parts)
 
 
 class FeatureParser:
-    """Parses one feature of many batches."""
+    """Parses the feature `name` of one batch after another."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -72,9 +72,9 @@ class FeatureParser:
         self._kind: str | None = None
 
     def parse_values(self, records: RecordBatch) -> tuple[str, Ragged] | None:
-        """Return the kind of list and one row per record; None if records differ in kind or in number of strings."""
-        _check_records(records)
-        kind = self._kind or self._find_kind(records, 0)
+        """Return the list kind and the rows of all records; None if they differ in kind, or not each has one string."""
+        _check_record_batch(records)
+        kind = self._kind or self._find_list_kind(records, 0)
         feature: Any = rm.Feature("bytes") if kind == "bytes_list" else rm.Feature(_KINDS[kind], (None,))
         rows = self._parse_feature(records, feature)
         self._kind = None if rows is None else kind
@@ -82,29 +82,29 @@ class FeatureParser:
 
     def parse_strings(self, records: RecordBatch) -> Ragged:
         """Return the byte string of every record."""
-        _check_records(records)
+        _check_record_batch(records)
         rows = self._parse_feature(records, rm.Feature("bytes"))
         if rows is not None:
             return rows
         return Ragged.from_rows([self._parse_string(records, position) for position in range(len(records))])
 
     def parse_record(self, records: RecordBatch, position: int) -> tuple[str, Any]:
-        """Return the kind of list and the values of one record; a list of byte strings must have exactly one."""
-        kind = self._find_kind(records, position)
+        """Return the list kind and the values of one record; raise if a ``bytes_list`` does not have one string."""
+        kind = self._find_list_kind(records, position)
         values = self._parse_list(records, position, kind)
         if kind != "bytes_list":
             return kind, values
         if len(values) != 1:
             check = f"Check failed: feature.bytes_list().value_size() == 1 ({len(values)} vs. 1)"
-            self.raise_error(records.locations[position], check, "one byte string", len(values))
+            self.raise_feature_error(records.locations[position], check, "one byte string", len(values))
         return kind, values[0]
 
-    def raise_error(self, location: Location, message: str, expected: str, found: object) -> NoReturn:
-        """Raise a FeatureError about one record."""
+    def raise_feature_error(self, location: Location, message: str, expected: str, found: object) -> NoReturn:
+        """Raise a FeatureError that names the feature and the location of its record."""
         error = FeatureError(
             f"{message}, in feature {self.name!r}", kind="feature_mismatch", expected=expected, found=str(found)
         )
-        raise add_location(error, location)
+        raise copy_with_location(error, location)
 
     def _parse_feature(self, records: RecordBatch, feature: rm.Feature) -> Ragged | None:
         known = records.parsed.get(self.name)
@@ -115,7 +115,7 @@ class FeatureParser:
         except FeatureError:
             return None
         except PayloadError as error:
-            raise add_location(error, records.locations[error.record or 0]) from None
+            raise copy_with_location(error, records.locations[error.record or 0]) from None
         records.requested[self.name] = feature
         return rows
 
@@ -123,23 +123,23 @@ class FeatureParser:
         kind, value = self.parse_record(records, position)
         if kind != "bytes_list":
             check = "Check failed: feature.has_bytes_list()"
-            self.raise_error(records.locations[position], check, "bytes_list", kind)
+            self.raise_feature_error(records.locations[position], check, "bytes_list", kind)
         found: bytes = value
         return found
 
-    def _find_kind(self, records: RecordBatch, position: int) -> str:
-        """Return the name of the list in the feature of one record."""
+    def _find_list_kind(self, records: RecordBatch, position: int) -> str:
+        """Return the list kind of the feature in one record, such as ``int64_list``."""
         location = records.locations[position]
         try:
             self._parse_list(records, position, "bytes_list")
         except PayloadError as error:
-            raise add_location(error, location) from None
+            raise copy_with_location(error, location) from None
         except FeatureError as error:
             if error.found in _LISTS:
                 return _LISTS[error.found]
             if error.found == "no such feature":
-                self.raise_error(location, f"Field {self.name} not found", self.name, error.found)
-            self.raise_error(location, "UNIMPLEMENTED: the feature has no list", "a list of values", "none")
+                self.raise_feature_error(location, f"Field {self.name} not found", self.name, error.found)
+            self.raise_feature_error(location, "UNIMPLEMENTED: the feature has no list", "a list of values", "none")
         return "bytes_list"
 
     def _parse_list(self, records: RecordBatch, position: int, kind: str) -> Any:
@@ -148,12 +148,12 @@ class FeatureParser:
         return rm.parse_payloads(payload, {self.name: feature}, payload="ofrecord")[self.name][0]
 
 
-def split_rows(strings: Ragged) -> list[Any]:
-    """Return each byte string as a view of the common buffer."""
+def view_strings(strings: Ragged) -> list[Any]:
+    """Return an array per byte string: a view of their common buffer."""
     splits = strings.row_splits
     return [strings.data[splits[row] : splits[row + 1]] for row in range(len(strings))]
 
 
-def _check_records(records: Any) -> None:
+def _check_record_batch(records: Any) -> None:
     if not isinstance(records, RecordBatch):
         raise TypeError(f"decoders must be called with the result of a reader, got {type(records).__name__}")

@@ -1,4 +1,4 @@
-"""Shuffling with the same random numbers as OneFlow's readers, which use the generators of libstdc++.
+"""Shuffle parts and records as OneFlow's readers do, with the random generators of libstdc++.
 
 References
 ----------
@@ -21,11 +21,11 @@ _PART_SEED = 524287
 
 
 def shuffle_parts(parts: list[T], epoch: int) -> None:
-    """Shuffle parts in place from the order of the previous epoch to the order of `epoch`."""
-    shuffle(parts, _PART_SEED + epoch)
+    """Shuffle parts in place; `parts` must have the order of the previous epoch."""
+    shuffle_like_libstdcxx(parts, _PART_SEED + epoch)
 
 
-def shuffle(items: list[T], seed: int) -> None:
+def shuffle_like_libstdcxx(items: list[T], seed: int) -> None:
     """Shuffle in place as ``std::shuffle`` does with a seeded ``std::mt19937``."""
     twister = np.random.RandomState(seed & _WORD)
 
@@ -34,18 +34,21 @@ def shuffle(items: list[T], seed: int) -> None:
 
     start = 1
     if len(items) % 2 == 0 and items:
-        other = draw_uniform(draw, _WORD, 2)
+        other = draw_uniform_int(draw, _WORD, 2)
         items[1], items[other] = items[other], items[1]
         start = 2
     for position in range(start, len(items), 2):
-        both = draw_uniform(draw, _WORD, (position + 1) * (position + 2))
+        both = draw_uniform_int(draw, _WORD, (position + 1) * (position + 2))
         first, second = divmod(both, position + 2)
         items[position], items[first] = items[first], items[position]
         items[position + 1], items[second] = items[second], items[position + 1]
 
 
-def draw_uniform(draw: Callable[[], int], span: int, count: int) -> int:
-    """Draw from 0 to ``count - 1`` as ``std::uniform_int_distribution`` does; `draw` returns numbers up to `span`."""
+def draw_uniform_int(draw: Callable[[], int], span: int, count: int) -> int:
+    """Return a number below `count` like ``std::uniform_int_distribution``.
+
+    `draw` returns random numbers from 0 to `span`.
+    """
     step = span // count
     while (value := draw()) >= count * step:
         pass
@@ -53,7 +56,7 @@ def draw_uniform(draw: Callable[[], int], span: int, count: int) -> int:
 
 
 class SlotGenerator:
-    """Draws slots of the shuffle buffer from a ``std::minstd_rand0`` that a ``std::seed_seq`` seeds."""
+    """Draws slots of the shuffle buffer with ``std::minstd_rand0``, seeded with ``std::seed_seq``."""
 
     def __init__(self, seed: int, count: int) -> None:
         self._count = count
@@ -64,12 +67,12 @@ class SlotGenerator:
         return self._state - 1
 
     def next_slot(self) -> int:
-        """Return the slot whose record is replaced next."""
-        return draw_uniform(self._draw_number, _MINSTD_SPAN, self._count)
+        """Return the slot of the record that is yielded and replaced next."""
+        return draw_uniform_int(self._draw_number, _MINSTD_SPAN, self._count)
 
 
 def generate_seed_words(seed: int) -> list[int]:
-    """Return four words as ``std::seed_seq{seed}.generate`` does."""
+    """Return the first four words that ``std::seed_seq{seed}`` generates."""
     words = [0x8B8B8B8B] * 4
     for step in range(8):
         here, near, far, before = (word % 4 for word in (step, step + 1, step + 2, step - 1))

@@ -1,4 +1,4 @@
-"""Dtypes, and the results of decoders: `Tensor`, and `TensorBuffer` for arrays that may differ in shape."""
+"""Results of decoders: `Tensor`, and `TensorBuffer` for arrays that may differ in shape."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from recordmill.compat.oneflow.unsupported import check_device
 DTYPES = {name: np.dtype(name) for name in ("int8", "uint8", "int32", "int64", "float32", "float64")}
 
 
-def check_dtype(dtype: Any) -> np.dtype[Any]:
-    """Convert to a NumPy dtype; raise TypeError if decoders do not support it."""
+def to_supported_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the NumPy dtype; raise TypeError if decoders cannot return it."""
     found: np.dtype[Any] = np.dtype(dtype)
     if found not in DTYPES.values():
         raise TypeError(f"Cannot find the kernel: dtype must be one of {', '.join(DTYPES)}, got {dtype}")
@@ -24,7 +24,7 @@ def check_dtype(dtype: Any) -> np.dtype[Any]:
 
 
 class _Size(int):
-    """Number of values, as NumPy's ``array.size``; calling it returns the shape, as OneFlow's ``tensor.size()``."""
+    """Number of values, like NumPy's ``array.size``. Calling it returns the shape, like OneFlow's ``tensor.size()``."""
 
     shape: tuple[int, ...]
 
@@ -37,12 +37,12 @@ class _Size(int):
         return self.shape if dim is None else self.shape[dim]
 
 
-def _create_conversion(dtype: str) -> Callable[[Any], Any]:
+def _create_dtype_method(dtype: str) -> Callable[[Any], Any]:
     return lambda tensor: tensor.astype(dtype)
 
 
 class Tensor(np.ndarray[Any, np.dtype[Any]]):
-    """A NumPy array with those methods of OneFlow tensors that input code uses."""
+    """A NumPy array with the methods of OneFlow tensors that input pipelines use."""
 
     def numpy(self) -> NDArray[Any]:
         """Return a plain NumPy array that shares the memory."""
@@ -72,7 +72,7 @@ class Tensor(np.ndarray[Any, np.dtype[Any]]):
             if isinstance(target, str):
                 check_device(target)
             elif target is not None:
-                result = result.astype(check_dtype(target))
+                result = result.astype(to_supported_dtype(target))
         return result
 
     def cuda(self, device: Any = None) -> Any:
@@ -96,7 +96,7 @@ class Tensor(np.ndarray[Any, np.dtype[Any]]):
         """Insert an axis of length 1."""
         return np.expand_dims(self, dim)
 
-    float, double, long, int = map(_create_conversion, ("float32", "float64", "int64", "int32"))
+    float, double, long, int = map(_create_dtype_method, ("float32", "float64", "int64", "int32"))
 
 
 def as_tensor(values: Any) -> Tensor:
@@ -116,7 +116,7 @@ class TensorBuffer:
         return (len(self),)
 
     def numpy(self) -> list[NDArray[Any]]:
-        """Return the arrays in a list, even if they have one shape."""
+        """Return the arrays in a list, even if all have the same shape."""
         return list(self._arrays)
 
     def __len__(self) -> int:

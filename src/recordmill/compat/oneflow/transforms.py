@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 import recordmill as rm
 from recordmill.compat.oneflow.image_decoders import EncodedImages, ImageBuffer
 from recordmill.compat.oneflow.module import Module
-from recordmill.compat.oneflow.records import Location, add_location
+from recordmill.compat.oneflow.records import Location, copy_with_location
 from recordmill.compat.oneflow.tensors import Tensor, TensorBuffer, as_tensor
 from recordmill.compat.oneflow.unsupported import check_device, raise_unsupported
 from recordmill.concurrency.threads import map_range
@@ -30,12 +30,12 @@ _KERNELS = {
 }
 _OLD_KERNELS = {"Linear": "bilinear", "NN": "nearest_neighbor", "Cubic": "bicubic"}
 _OLD_CHANNELS = {"RGB": 3, "BGR": 3, "GRAY": 1}
-_FLIP_STAGE = 20_001  # gives this module random numbers of its own
+_FLIP_STAGE = 20_001  # separates these random numbers from those of other modules
 _POOL_BYTES = 256 << 20
 
 
 class ResizedImages(NDArrayOperatorsMixin):
-    """Images of one size that are decoded when their values are used; behaves like a uint8 `Tensor`."""
+    """Images that are decoded and resized when their pixels are first used; behaves like a uint8 `Tensor`."""
 
     dtype = np.dtype(np.uint8)
     ndim = 4
@@ -46,7 +46,7 @@ class ResizedImages(NDArrayOperatorsMixin):
 
     @property
     def is_decoded(self) -> bool:
-        """Whether the values have been used."""
+        """Whether the images have been decoded."""
         return self._values is not None
 
     @property
@@ -55,7 +55,7 @@ class ResizedImages(NDArrayOperatorsMixin):
         return len(self), *self._size, self._encoded.num_channels
 
     def normalize(self, mirror: NDArray[np.bool_], mean: Any, std: Any) -> NDArray[Any]:
-        """Decode, resize, mirror and normalize in one native call; in the result, the channels come first."""
+        """Decode, resize, mirror and normalize in one native call; return (batch, channels, height, width)."""
         options = {"mean": mean, "std": std, "white": 255.0, "dtype": "float32", "layout": "chw"}
         return self._decode(mirror=mirror, empty=_memory_pool().empty, **options)
 
@@ -81,8 +81,8 @@ class ResizedImages(NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if "out" in options:
-            options["out"] = tuple(map(_decode_operand, options["out"]))
-        return getattr(ufunc, method)(*map(_decode_operand, inputs), **options)
+            options["out"] = tuple(map(_as_tensor_operand, options["out"]))
+        return getattr(ufunc, method)(*map(_as_tensor_operand, inputs), **options)
 
     def __getattr__(self, name: str) -> Any:
         """Return any other attribute of the decoded `Tensor`."""
@@ -103,12 +103,12 @@ class ResizedImages(NDArrayOperatorsMixin):
         return repr(self.tensor())
 
 
-def _decode_operand(value: Any) -> Any:
+def _as_tensor_operand(value: Any) -> Any:
     return value.tensor() if isinstance(value, ResizedImages) else value
 
 
 class Resize(Module):
-    """``flow.nn.image.Resize``: resize images to one size or, if `keep_aspect_ratio`, one side to a length."""
+    """``flow.nn.image.Resize``: resize images to one size, or one side to a length if `keep_aspect_ratio`."""
 
     def __init__(
         self,
@@ -150,13 +150,13 @@ class Resize(Module):
         self._limit = (min_size if self._longer else max_size) or 0
 
     def forward(self, images: TensorBuffer) -> tuple[Tensor | ResizedImages | TensorBuffer, Tensor, Tensor | None]:
-        """Return the resized images, the scales and, if the sizes differ, the new sizes (width, height)."""
+        """Return the resized images, their scales and, if their sizes may differ, their new sizes (width, height)."""
         if isinstance(images, ImageBuffer) and not self._keeps_ratio:
             return self._resize_encoded(images.encoded)
         arrays = images.numpy()
         for array, location in zip(arrays, images.locations, strict=True):
             self._check_image(array.shape, array.dtype, location)
-        sizes = [self._resized_size(array.shape[1], array.shape[0]) for array in arrays]
+        sizes = [self._compute_resized_size(array.shape[1], array.shape[0]) for array in arrays]
         resized = map_range(lambda row: rm.resize(arrays[row], sizes[row][::-1], kernel=self._kernel), len(arrays))
         old = np.array([array.shape[1::-1] for array in arrays], np.float32).reshape(-1, 2)
         scale = as_tensor(np.array(sizes, np.float32).reshape(-1, 2) / old)
@@ -167,7 +167,7 @@ class Resize(Module):
     def _resize_encoded(self, encoded: EncodedImages) -> tuple[ResizedImages, Tensor, None]:
         for shape, location in zip(encoded.shapes, encoded.locations, strict=True):
             self._check_image(shape, ResizedImages.dtype, location)
-        size = self._resized_size(0, 0)
+        size = self._compute_resized_size(0, 0)
         scale = np.array(size, np.float32) / encoded.windows[:, 2:].astype(np.float32)
         return ResizedImages(encoded, size[::-1], self._kernel), as_tensor(scale), None
 
@@ -181,10 +181,10 @@ class Resize(Module):
             found=f"{dtype} of shape {shape}",
             hint="pass channels=1 to Resize if the decoder has color_space='GRAY'",
         )
-        raise add_location(error, location)
+        raise copy_with_location(error, location)
 
-    def _resized_size(self, width: int, height: int) -> Size:
-        """Return the (width, height) to which an image of this size is resized."""
+    def _compute_resized_size(self, width: int, height: int) -> Size:
+        """Return the (width, height) to which an image of `width` x `height` pixels is resized."""
         target: Any = self._target
         if not self._keeps_ratio:
             return target[0], target[1]
@@ -287,7 +287,7 @@ class CropMirrorNormalize(Module):
                 expected=f"at least {height} x {width} (height x width)",
                 found=f"{whole[0]} x {whole[1]}",
             )
-            raise error if location is None else add_location(error, location)
+            raise error if location is None else copy_with_location(error, location)
         margins = (whole[0] - height, whole[1] - width)
         y, x = (int(relative * margin) for relative, margin in zip(self._relative_corner, margins, strict=True))
         return image[y : y + height, x : x + width]
@@ -295,12 +295,12 @@ class CropMirrorNormalize(Module):
 
 @functools.cache
 def _memory_pool() -> rm.Memory:
-    """Return the memory pool that reuses the memory of batches that are no longer referenced."""
+    """Return the pool that reuses the memory of batches that are no longer referenced."""
     return rm.Memory(_POOL_BYTES)
 
 
 class CoinFlip(Module):
-    """``flow.nn.CoinFlip``: draw random zeros and ones, of which the ones select the images to mirror."""
+    """``flow.nn.CoinFlip``: draw 0 or 1 for each image of a batch; images with 1 will be mirrored."""
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ _READER = "use flow.data.ofrecord_reader and the decoders of flow.data"
 _DTYPE = "use int8, uint8, int32, int64, float or double"
 _RESIZE = "use OFRecordImageDecoderRandomCrop and image.Resize"
 
-# Hints by namespace and name. The empty name holds the hint for all other names of the namespace.
+# Hint for each unsupported name, by namespace. An empty name stands for all other names of the namespace.
 _HINTS: dict[str, dict[str, str]] = {
     "flow": {
         "": _NETWORKS,
@@ -61,11 +61,11 @@ _HINTS: dict[str, dict[str, str]] = {
 
 
 class AbsentError(NotImplementedError, AttributeError):
-    """A OneFlow name that is not supported."""
+    """A name of OneFlow is not supported."""
 
 
 def create_module_getattr(path: str) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a module; it raises an error that names a replacement."""
+    """Return the ``__getattr__`` of a module: it raises AbsentError with a hint, or AttributeError if there is none."""
 
     def raise_absent_error(name: str) -> Any:
         if name.startswith("_"):
@@ -77,14 +77,14 @@ def create_module_getattr(path: str) -> Callable[[str], Any]:
 
 
 def create_namespace(path: str, members: Mapping[str, Any]) -> types.ModuleType:
-    """Return a module object with the given members; other names raise AbsentError."""
+    """Return a module object with the given members; access to other names raises AbsentError."""
     module = types.ModuleType(path)
     vars(module).update(members, __getattr__=create_module_getattr(path))
     return module
 
 
 def raise_unsupported(option: str, value: Any, hint: str) -> NoReturn:
-    """Raise NotImplementedError for the value of an option."""
+    """Raise NotImplementedError for an option whose value is not supported."""
     raise NotImplementedError(f"{option}={value!r} is not supported: {hint}")
 
 

@@ -45,7 +45,7 @@ def set_memory_growth(device: Any, enable: bool) -> None:
 
 
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
-    """``tf.config.set_visible_devices``: have no effect, except ValueError for a device that does not exist."""
+    """``tf.config.set_visible_devices``: check that the devices exist; otherwise without effect."""
     del device_type
     for device in [devices] if isinstance(devices, PhysicalDevice) else devices:
         if device not in _DEVICES:

@@ -1,4 +1,4 @@
-"""OFRecord, OneFlow's format."""
+"""OFRecord, the record format of OneFlow: its framing and payload codec."""
 
 from __future__ import annotations
 

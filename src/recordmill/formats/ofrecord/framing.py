@@ -14,7 +14,7 @@ FRAMING = Framing(
 
 
 def looks_like_ofrecord(head: bytes, num_bytes: int | None) -> bool:
-    """Return whether a shard starts with a possible length and a message of map entries, as in OFRecord.
+    """Return whether a shard starts like OFRecord: with a plausible length and the map entries of a message.
 
     Parameters
     ----------

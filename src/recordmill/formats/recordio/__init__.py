@@ -1,4 +1,4 @@
-"""RecordIO, MXNet's format."""
+"""RecordIO, the record format of MXNet: its framing, payload codec and index files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layout of face datasets as insightface writes them: a header record, images, then records of identities."""
+"""Layout of face datasets written by insightface: a header record, then images, then one record per identity."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recordmill.errors import FormatError
 
 @dataclass(frozen=True, slots=True)
 class FaceLayout:
-    """Keys of the images and of the identities in a face dataset.
+    """Keys of the image records and the identity records in a face dataset.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ class FaceLayout:
     identities: range
 
 
-def read_layout(label: Any, num_bytes: int, num_records: int) -> FaceLayout:
-    """Parse the layout from the record with key 0.
+def parse_face_layout(label: Any, num_bytes: int, num_records: int) -> FaceLayout:
+    """Parse the record with key 0, which describes the layout of the dataset.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ def read_layout(label: Any, num_bytes: int, num_records: int) -> FaceLayout:
     return FaceLayout(range(1, end), range(end, total))
 
 
-def read_property(data: bytes) -> dict[str, int]:
-    """Parse the ``property`` file: number of identities, height, width, and optionally the number of images.
+def parse_property_file(data: bytes) -> dict[str, int]:
+    """Parse the content of a ``property`` file: number of identities, height, width, and optionally number of images.
 
     Parameters
     ----------

@@ -10,13 +10,13 @@ from recordmill.types import FrameIndex
 
 
 @dataclass(frozen=True, slots=True)
-class KeyIndex:
-    """Codec of ``.idx`` files; keys are text, and duplicates and order are preserved."""
+class IdxCodec:
+    """Codec of ``.idx`` files; keys stay text, in the order of the file and with duplicates."""
 
     suffix: str = ".idx"
 
     def serialize(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
-        """Serialize an index.
+        """Serialize a frame index to an ``.idx`` file.
 
         Parameters
         ----------
@@ -32,7 +32,7 @@ class KeyIndex:
         return "".join(f"{key}\t{offset}\n" for key, offset in rows).encode()
 
     def parse(self, data: bytes) -> tuple[list[str], list[int]]:
-        """Parse keys and offsets in file order.
+        """Parse an ``.idx`` file; return keys and offsets in the order of the file.
 
         Like MXNet, accept carriage returns, a missing last newline and additional columns, but neither blank lines nor
         spaces instead of the tab.
@@ -69,4 +69,4 @@ class KeyIndex:
         return keys, offsets
 
 
-INDEX = KeyIndex()
+INDEX = IdxCodec()

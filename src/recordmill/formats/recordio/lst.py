@@ -19,7 +19,7 @@ DECIMALS = 6
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ImageList:
-    """Content of an image list, one row per image.
+    """Indices, labels and paths of an image list.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def read_image_list(data: bytes, name: str = "the list") -> ImageList:
 
 
 def _split_at_whitespace(text: str) -> list[str]:
-    """Split a line at whitespace into the index, the numbers after it, and the path, which may contain spaces."""
+    """Split a line into the index, the labels and the path; the path starts at the first word that is not a number."""
     words = text.split()
     end = 1
     while end < len(words) - 1 and _is_number(words[end]):
@@ -139,7 +139,7 @@ def _line_error(name: str, line: int, expected: str, found: str) -> LabelError:
 def format_image_list(
     keys: Sequence[int], labels: Sequence[Any] | NDArray[Any], names: Sequence[str], *, decimals: int | None = DECIMALS
 ) -> bytes:
-    """Format an image list.
+    """Write keys, labels and paths as the text of an image list.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ import numpy as np
 
 from recordmill import _core
 from recordmill.errors import FeatureError
-from recordmill.formats.base import FeatureSummary, Inference
+from recordmill.formats.base import FeatureSummary, InferredFeatures
 from recordmill.formats.native import NativeCodec
 from recordmill.formats.values import ColumnArgs, convert_to_column
 from recordmill.schema import Feature, Schema
@@ -27,15 +27,15 @@ _DATA = b"data"
 
 @dataclass(frozen=True, slots=True)
 class IRHeaderCodec(NativeCodec):
-    """Codec of image records, whose features are the fields of the header and the data."""
+    """Codec of image records; the features are the header fields and the data after them."""
 
     @property
     def is_recognizable(self) -> bool:
-        """Return False, because many other byte strings can be parsed as a header."""
+        """Return False, because many bytes of other types can be parsed as this header, too."""
         return False
 
     def native_key(self, name: str, schema: Schema) -> bytes:
-        """Return the key for the native parser: the name of a header field, or ``data`` for the bytes feature."""
+        """Return the feature's key for the native parser: a header field, or ``data`` for the bytes feature."""
         if schema[name].kind == "bytes":
             return _DATA
         if name not in _HEADER:
@@ -100,7 +100,7 @@ class IRHeaderCodec(NativeCodec):
     def _serialize_scalar_and_array_labels(
         self, fields: Mapping[str, list[Any]], data: str, feature: Feature | None, scalar: list[bool]
     ) -> Ragged:
-        """Serialize scalar labels and arrays separately, so that other examples do not change how a label is stored."""
+        """Serialize examples with scalar and with array labels apart, because a column has only one of the forms."""
         rows: list[bytes] = [b""] * len(scalar)
         for plain in (True, False):
             chosen = [row for row, is_scalar in enumerate(scalar) if is_scalar is plain]
@@ -109,14 +109,14 @@ class IRHeaderCodec(NativeCodec):
                 rows[row] = payload
         return Ragged.from_rows(rows)
 
-    def infer_features(self, payloads: Ragged) -> Inference:
-        """Infer the schema of data, label and ids, without ``flag``, which only encodes how the label is stored."""
+    def infer_features(self, payloads: Ragged) -> InferredFeatures:
+        """Infer the features data, label and ids; omit ``flag``, which is only the number of stored labels."""
         found = NativeCodec.infer_features(self, payloads)
         features: dict[str, FeatureSummary] = {}
         for name in ("data", "label", "id", "id2"):
             if name in found.features:
                 features[DATA_FEATURE if name == "data" else name] = found.features[name]
-        return Inference(found.num_records, features, found.fault)
+        return InferredFeatures(found.num_records, features, found.fault)
 
 
 def _find_data_feature(examples: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""TFRecord, TensorFlow's format."""
+"""TFRecord, the record format of TensorFlow: its framing, payload codecs and index files."""
 
 from __future__ import annotations
 

@@ -9,12 +9,12 @@ HEAD_BYTES = 12
 FRAMING = Framing(
     kind=_core.FrameKind("tfrecord"),
     min_payload_bytes=0,
-    max_payload_bytes=2**63 - 17,  # a frame is 16 bytes longer than its payload
+    max_payload_bytes=2**63 - 17,  # a frame has at most 2**63 - 1 bytes, 16 of them around the payload
 )
 
 
 def looks_like_tfrecord(head: bytes, num_bytes: int | None) -> bool:
-    """Return whether the checksum of the first length matches, as in a TFRecord shard.
+    """Return whether a shard starts like TFRecord: with a length and its valid checksum.
 
     Parameters
     ----------

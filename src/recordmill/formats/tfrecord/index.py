@@ -10,13 +10,13 @@ from recordmill.types import FrameIndex
 
 
 @dataclass(frozen=True, slots=True)
-class TextIndex:
+class TfIndexCodec:
     """Codec of ``.tfindex`` files."""
 
     suffix: str = ".tfindex"
 
     def serialize(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
-        """Serialize an index; TFRecord has no keys.
+        """Serialize a frame index to an index file; `keys` is ignored, because TFRecord has none.
 
         Parameters
         ----------
@@ -33,7 +33,7 @@ class TextIndex:
         return "".join(f"{offset} {length}\n" for offset, length in rows).encode()
 
     def parse(self, data: bytes) -> tuple[list[str], list[int]]:
-        """Parse offsets in file order; the keys are positions, because the file stores none.
+        """Parse an index file; return offsets in the order of the file, with positions as keys.
 
         Parameters
         ----------
@@ -63,4 +63,4 @@ class TextIndex:
         return [str(position) for position in range(len(offsets))], offsets
 
 
-INDEX = TextIndex()
+INDEX = TfIndexCodec()

@@ -11,11 +11,11 @@ from recordmill.types import Ragged
 
 @dataclass(frozen=True, slots=True)
 class ExampleCodec(NativeCodec):
-    """Codec of ``tf.train.Example``, which has the same wire format as a SequenceExample without feature lists."""
+    """Codec of ``tf.train.Example``."""
 
-    def fits(self, payloads: Ragged) -> bool:
-        """Return whether all payloads can be parsed and none has feature lists."""
-        return NativeCodec.fits(self, payloads) and not any(map(_core.has_feature_lists, payloads))
+    def accepts(self, payloads: Ragged) -> bool:
+        """Return whether all payloads can be parsed and none has feature lists, which only a SequenceExample has."""
+        return NativeCodec.accepts(self, payloads) and not any(map(_core.has_feature_lists, payloads))
 
 
 EXAMPLE = ExampleCodec("example", _core.PayloadKind.EXAMPLE, ("bytes", "float32", "int64"))

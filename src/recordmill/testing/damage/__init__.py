@@ -1,7 +1,7 @@
-"""Tables of damaged shards, with what a reader must return and report for each.
+"""Tables of damaged shards. Each row states which records a reader must return and which fault it must report.
 
-`build_damages` returns the rows of one format. The expected results follow from how the shard was damaged, not from
-reading it, so that they also test the oracle.
+`build_damaged_shards` returns the rows of one format. The expected results follow from how the shard was damaged, not
+from reading it, so that they also test the oracle.
 
 =============  ===================================================
 module         content
@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from recordmill.testing.damage import ofrecord, recordio, tfrecord
 from recordmill.testing.damage.base import SAMPLE_PAYLOADS, Damage, DamageFunction, apply_damage_table
 
-__all__ = ["SAMPLE_PAYLOADS", "TABLES", "Damage", "apply_damage_table", "build_damages"]
+__all__ = ["SAMPLE_PAYLOADS", "TABLES", "Damage", "apply_damage_table", "build_damaged_shards"]
 
 TABLES: dict[str, tuple[Callable[[bytes], bytes], Sequence[DamageFunction]]] = {
     "tfrecord": (tfrecord.frame, tfrecord.TABLE),
@@ -30,6 +30,6 @@ TABLES: dict[str, tuple[Callable[[bytes], bytes], Sequence[DamageFunction]]] = {
 }
 
 
-def build_damages(family: str) -> list[Damage]:
+def build_damaged_shards(family: str) -> list[Damage]:
     """Return all damaged shards of a format; `family` is a key of `TABLES`."""
     return apply_damage_table(*TABLES[family])

@@ -1,4 +1,4 @@
-"""The rows of damage tables, the intact shard that they damage, and damage that all formats share."""
+"""Rows of damage tables, the intact shard that is damaged, and kinds of damage that all formats share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HTML = b"<!DOCTYPE html>\n<html><head><title>404 Not Found</title></head></html>
 
 @dataclass(frozen=True)
 class Damage:
-    """A damaged shard and what a reader must return and report for it.
+    """A damaged shard, the records that a reader must return, and the fault that it must report.
 
     Attributes
     ----------
@@ -50,13 +50,13 @@ class Damage:
     verify_only: bool = False
 
     def __str__(self) -> str:
-        """Return the name, which pytest uses as the id of the test."""
+        """Return the name of the damage, which pytest uses as the id of the test."""
         return self.name
 
 
 @dataclass(frozen=True)
 class IntactShard:
-    """A shard before it is damaged.
+    """The records of a shard before it is damaged.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class IntactShard:
 
     @classmethod
     def from_payloads(cls, payloads: Sequence[bytes], frame: Callable[[bytes], bytes]) -> IntactShard:
-        """Build a shard from payloads, which are checked and framed."""
+        """Frame payloads; raise ValueError if they do not meet the requirements of the damage functions."""
         shard = cls(list(payloads), [frame(payload) for payload in payloads])
         if len(payloads) < 4 or not all(payloads) or len(payloads[-1]) < 2:
             raise ValueError("payloads must be four or more, none of them empty, the last of two bytes or more")
@@ -84,7 +84,7 @@ class IntactShard:
 
     @property
     def middle(self) -> int:
-        """Position of the middle record, which has intact records on both sides."""
+        """Position of the middle record, which has other records on both sides."""
         return len(self.payloads) // 2
 
     @property
@@ -94,7 +94,7 @@ class IntactShard:
 
     @property
     def data(self) -> bytes:
-        """The whole shard."""
+        """The bytes of the whole shard."""
         return b"".join(self.frames)
 
     def offset(self, position: int) -> int:
@@ -106,7 +106,7 @@ class IntactShard:
         return b"".join([*self.frames[:position], frame, *self.frames[position + 1 :]])
 
     def damage_at(self, name: str, data: bytes, kind: str, position: int, at: int = 0) -> Damage:
-        """Return a row for a fault at `at` bytes from the start of a record; the records before it are intact."""
+        """Return a row with a fault `at` bytes after the start of a record; the records before it must be returned."""
         return Damage(name, data, self.payloads[:position], kind, self.offset(position) + at, position)
 
 
@@ -116,7 +116,7 @@ DamageFunction = Callable[[IntactShard], Iterator[Damage]]
 def apply_damage_table(
     frame: Callable[[bytes], bytes], table: Sequence[DamageFunction], payloads: Sequence[bytes] = SAMPLE_PAYLOADS
 ) -> list[Damage]:
-    """Return all damaged shards of a format.
+    """Return the damaged shards that the functions of a table yield for a shard.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def zero_range(data: bytes, start: int, end: int) -> bytes:
 
 
 def empty_file(_: IntactShard) -> Iterator[Damage]:
-    """Yield an empty file, which is an intact shard without records in every format."""
+    """Yield an empty file, which in every format is a valid shard without records."""
     yield Damage("empty_file", b"", [])
 
 
@@ -159,7 +159,7 @@ def cut_between_records(shard: IntactShard) -> Iterator[Damage]:
 
 
 def files_of_other_formats(kinds: dict[str, str]) -> DamageFunction:
-    """Return a function that yields files of other formats; `kinds` maps "html" and "gzip" to the expected fault."""
+    """Return a damage function that yields an HTML page and a gzip file; `kinds` has the expected faults."""
 
     def yield_foreign_files(shard: IntactShard) -> Iterator[Damage]:
         yield shard.damage_at("html_page", HTML, kinds["html"], 0)

@@ -1,4 +1,4 @@
-"""Damaged gzip and zlib files, and unusual ones that are intact."""
+"""Damaged gzip and zlib files, and valid ones with unusual features."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ ZLIB_TRAILER_BYTES = 4
 
 
 @dataclass(frozen=True)
-class StreamDamage:
-    """A compressed file, and what a reader must return and report for it.
+class CompressedFile:
+    """A compressed file, the content that a reader must return, and the fault that it must report.
 
     Attributes
     ----------
     name : str
-        Unique within `build_stream_damages`.
+        Unique within `build_compressed_files`.
     container : str
         "gzip" or "zlib".
     data : bytes
@@ -43,62 +43,62 @@ class StreamDamage:
     offset: int | None = None
 
     def __str__(self) -> str:
-        """Return the name, which pytest uses as the id of the test."""
+        """Return the name of the file, which pytest uses as the id of the test."""
         return self.name
 
 
-def build_stream_damages(content: bytes) -> list[StreamDamage]:
-    """Return compressed files of `content` (64 bytes or more), damaged or intact, with the expected results."""
+def build_compressed_files(content: bytes) -> list[CompressedFile]:
+    """Return damaged and intact compressed files of `content` (at least 64 bytes), with the expected results."""
     if len(content) < 64:
         raise ValueError("content must have 64 bytes or more")
     return [*_intact_streams(content), *_damaged_gzip_streams(content), *_damaged_zlib_streams(content)]
 
 
-def _intact_streams(content: bytes) -> Iterator[StreamDamage]:
+def _intact_streams(content: bytes) -> Iterator[CompressedFile]:
     half = len(content) // 2
     first, second, empty = (gzip.compress(piece, mtime=0) for piece in (content[:half], content[half:], b""))
     for level in (0, 1, 6, 9):
-        yield StreamDamage(f"gzip_level_{level}", "gzip", gzip.compress(content, level, mtime=0), content)
-        yield StreamDamage(f"zlib_level_{level}", "zlib", zlib.compress(content, level), content)
-    yield StreamDamage("gzip_two_members", "gzip", first + second, content)
-    yield StreamDamage("gzip_empty_member_between", "gzip", first + empty + second, content)
-    yield StreamDamage("gzip_zero_padding", "gzip", gzip.compress(content, mtime=0) + bytes(512), content)
-    yield StreamDamage("gzip_of_no_bytes", "gzip", empty, b"")
-    yield StreamDamage("zlib_of_no_bytes", "zlib", zlib.compress(b""), b"")
+        yield CompressedFile(f"gzip_level_{level}", "gzip", gzip.compress(content, level, mtime=0), content)
+        yield CompressedFile(f"zlib_level_{level}", "zlib", zlib.compress(content, level), content)
+    yield CompressedFile("gzip_two_members", "gzip", first + second, content)
+    yield CompressedFile("gzip_empty_member_between", "gzip", first + empty + second, content)
+    yield CompressedFile("gzip_zero_padding", "gzip", gzip.compress(content, mtime=0) + bytes(512), content)
+    yield CompressedFile("gzip_of_no_bytes", "gzip", empty, b"")
+    yield CompressedFile("zlib_of_no_bytes", "zlib", zlib.compress(b""), b"")
 
 
-def _damaged_gzip_streams(content: bytes) -> Iterator[StreamDamage]:
+def _damaged_gzip_streams(content: bytes) -> Iterator[CompressedFile]:
     whole = gzip.compress(content, mtime=0)
 
-    def fault_after_content(name: str, data: bytes) -> StreamDamage:
-        return StreamDamage(name, "gzip", data, content, "bad_compression", len(content))
+    def fault_after_content(name: str, data: bytes) -> CompressedFile:
+        return CompressedFile(name, "gzip", data, content, "bad_compression", len(content))
 
     for left in range(1, GZIP_HEADER_BYTES):
-        yield StreamDamage(f"gzip_cut_in_header_{left}", "gzip", whole[:left], b"", "bad_compression", 0)
+        yield CompressedFile(f"gzip_cut_in_header_{left}", "gzip", whole[:left], b"", "bad_compression", 0)
     cut = (GZIP_HEADER_BYTES + len(whole) - GZIP_TRAILER_BYTES) // 2
-    yield StreamDamage("gzip_cut_in_data", "gzip", whole[:cut], content, "bad_compression")
+    yield CompressedFile("gzip_cut_in_data", "gzip", whole[:cut], content, "bad_compression")
     for missing in (1, 4, 8):
         yield fault_after_content(f"gzip_without_last_{missing}", whole[:-missing])
     yield fault_after_content("gzip_wrong_crc", flip_bit(whole, 8 * (len(whole) - 8)))
     yield fault_after_content("gzip_wrong_length", flip_bit(whole, 8 * (len(whole) - 4)))
     yield fault_after_content("gzip_garbage_appended", whole + b"garbage")
     yield fault_after_content("gzip_second_member_cut", whole + whole[:5])
-    yield StreamDamage("gzip_wrong_magic", "gzip", flip_bit(whole, 0), b"", "bad_compression", 0)
-    yield StreamDamage("gzip_wrong_method", "gzip", flip_bit(whole, 16), b"", "bad_compression", 0)
-    yield StreamDamage("gzip_is_zlib", "gzip", zlib.compress(content), b"", "bad_compression", 0)
+    yield CompressedFile("gzip_wrong_magic", "gzip", flip_bit(whole, 0), b"", "bad_compression", 0)
+    yield CompressedFile("gzip_wrong_method", "gzip", flip_bit(whole, 16), b"", "bad_compression", 0)
+    yield CompressedFile("gzip_is_zlib", "gzip", zlib.compress(content), b"", "bad_compression", 0)
 
 
-def _damaged_zlib_streams(content: bytes) -> Iterator[StreamDamage]:
+def _damaged_zlib_streams(content: bytes) -> Iterator[CompressedFile]:
     whole = zlib.compress(content)
 
-    def fault_after_content(name: str, data: bytes) -> StreamDamage:
-        return StreamDamage(name, "zlib", data, content, "bad_compression", len(content))
+    def fault_after_content(name: str, data: bytes) -> CompressedFile:
+        return CompressedFile(name, "zlib", data, content, "bad_compression", len(content))
 
-    yield StreamDamage("zlib_cut_in_header", "zlib", whole[:1], b"", "bad_compression", 0)
-    yield StreamDamage("zlib_cut_in_data", "zlib", whole[: len(whole) // 2], content, "bad_compression")
+    yield CompressedFile("zlib_cut_in_header", "zlib", whole[:1], b"", "bad_compression", 0)
+    yield CompressedFile("zlib_cut_in_data", "zlib", whole[: len(whole) // 2], content, "bad_compression")
     for missing in (1, ZLIB_TRAILER_BYTES):
         yield fault_after_content(f"zlib_without_last_{missing}", whole[:-missing])
     yield fault_after_content("zlib_wrong_checksum", flip_bit(whole, 8 * len(whole) - 1))
     yield fault_after_content("zlib_garbage_appended", whole + b"garbage")
-    yield StreamDamage("zlib_wrong_header", "zlib", flip_bit(whole, 8), b"", "bad_compression", 0)
-    yield StreamDamage("zlib_is_gzip", "zlib", gzip.compress(content, mtime=0), b"", "bad_compression", 0)
+    yield CompressedFile("zlib_wrong_header", "zlib", flip_bit(whole, 8), b"", "bad_compression", 0)
+    yield CompressedFile("zlib_is_gzip", "zlib", gzip.compress(content, mtime=0), b"", "bad_compression", 0)

@@ -22,21 +22,21 @@ __all__ = ["TABLE", "frame"]
 
 
 def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
-    """Keep 1 to 7 bytes of the last length."""
+    """Truncate the shard after 1 to 7 of the 8 bytes of its last length."""
     for left in range(1, HEADER_BYTES):
         data = shard.data[: shard.offset(shard.last) + left]
         yield shard.damage_at(f"cut_inside_header_{left}", data, "truncated_header", shard.last)
 
 
 def cut_inside_payload(shard: IntactShard) -> Iterator[Damage]:
-    """Keep the last length, but not all of its message."""
+    """Truncate the shard inside its last message."""
     ends = {"after_header": shard.offset(shard.last) + HEADER_BYTES, "before_last_byte": len(shard.data) - 1}
     for name, end in ends.items():
         yield shard.damage_at(f"cut_{name}", shard.data[:end], "truncated_payload", shard.last)
 
 
 def impossible_length(shard: IntactShard) -> Iterator[Damage]:
-    """Store a length that is forbidden or beyond the file; readers must not allocate memory for it."""
+    """Store a length that is forbidden or exceeds the file; readers must not allocate memory of this length."""
     rows = [("zero", 0, "bad_length"), ("minus_1", -1, "bad_length"), ("lowest", -(2**63), "bad_length")]
     rows += [(f"2_to_{power}", 2**power, "bad_length") for power in (31, 32, 40, 62)]
     rows += [("2_to_63_minus_9", 2**63 - 9, "bad_length"), ("2_to_31_minus_1", 2**31 - 1, "truncated_payload")]
@@ -53,7 +53,7 @@ def flipped_length_bit(shard: IntactShard) -> Iterator[Damage]:
 
 
 def length_off_by_one(shard: IntactShard) -> Iterator[Damage]:
-    """Store a length that is one too large, or one too small, which leaves a stray byte."""
+    """Store a length that is one byte too large, or too small, so that the next length begins at a wrong byte."""
     payload = shard.payloads[-1]
     data = shard.replace_frame(shard.last, struct.pack("<q", len(payload) + 1) + payload)
     yield shard.damage_at("length_one_more", data, "truncated_payload", shard.last)
@@ -70,14 +70,14 @@ def flipped_payload_bit(shard: IntactShard) -> Iterator[Damage]:
 
 
 def zeros_appended(shard: IntactShard) -> Iterator[Damage]:
-    """Append zeros, which are a truncated length or a length of 0."""
+    """Append zeros, which readers see as a truncated length or as a length of 0."""
     for count in (1, 3, 7, 8, 4096):
         kind = "truncated_header" if count < HEADER_BYTES else "bad_length"
         yield shard.damage_at(f"zeros_appended_{count}", shard.data + bytes(count), kind, len(shard.payloads))
 
 
 def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
-    """Append bytes that are a truncated length, a negative one, one too large, or one beyond the file."""
+    """Append bytes that readers see as a length that is truncated, negative, too large or exceeds the file."""
     rows = [
         (b"\xff" * 7, "truncated_header"),
         (b"\xff" * 8, "bad_length"),
@@ -90,7 +90,7 @@ def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
 
 
 def zero_hole(shard: IntactShard) -> Iterator[Damage]:
-    """Set a range to zero. The framing cannot detect this inside a message."""
+    """Set a range of bytes to zero, which the framing cannot detect inside a message."""
     middle = shard.frames[shard.middle]
     for name, end in [("header", HEADER_BYTES), ("whole_record", len(middle))]:
         data = shard.replace_frame(shard.middle, zero_range(middle, 0, end))
@@ -102,7 +102,7 @@ def zero_hole(shard: IntactShard) -> Iterator[Damage]:
 
 
 def byte_inserted_last_payload(shard: IntactShard) -> Iterator[Damage]:
-    """Insert a byte into the last message, which leaves a stray byte in place of the next length."""
+    """Insert a byte into the last message, so that its last byte is read as the start of another length."""
     payload = shard.payloads[-1]
     changed = payload[:1] + b"\x5a" + payload[1:]
     data = shard.replace_frame(shard.last, struct.pack("<q", len(payload)) + changed)
@@ -118,7 +118,7 @@ def byte_removed_last_payload(shard: IntactShard) -> Iterator[Damage]:
 
 
 def recordio_file(shard: IntactShard) -> Iterator[Damage]:
-    """Yield a RecordIO shard, whose magic word and part length form a huge length."""
+    """Yield a RecordIO shard, whose magic word and length are read as one huge length."""
     data = b"".join(recordio.frame(payload) for payload in shard.payloads)
     yield shard.damage_at("recordio_file", data, "bad_length", 0)
 

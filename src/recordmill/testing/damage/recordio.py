@@ -31,14 +31,14 @@ def _frame_split_record(cflags: tuple[int, int, int] = (FIRST, MIDDLE, LAST)) ->
 
 
 def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
-    """Keep 1 to 7 bytes of the last header."""
+    """Truncate the shard after 1 to 7 of the 8 bytes of its last header."""
     for left in range(1, HEADER_BYTES):
         data = shard.data[: shard.offset(shard.last) + left]
         yield shard.damage_at(f"cut_inside_header_{left}", data, "truncated_header", shard.last)
 
 
 def cut_inside_payload(shard: IntactShard) -> Iterator[Damage]:
-    """Keep the last header, but not all of its data and padding."""
+    """Truncate the shard inside the data or padding after its last header."""
     start = shard.offset(shard.last)
     for name, left in [("after_header", HEADER_BYTES), ("inside_payload", HEADER_BYTES + 1)]:
         yield shard.damage_at(f"cut_{name}", shard.data[: start + left], "truncated_payload", shard.last)
@@ -69,7 +69,7 @@ def flipped_payload_bit(shard: IntactShard) -> Iterator[Damage]:
 
 
 def wrong_length(shard: IntactShard) -> Iterator[Damage]:
-    """Store a length beyond the file, or a short one, after which the next magic word is missing."""
+    """Store a length that exceeds the file, or one that is too short, after which no magic word follows."""
     middle = shard.frames[shard.middle]
     data = shard.replace_frame(shard.middle, flip_bit(middle, 8 * 4 + 28))
     yield shard.damage_at("flipped_length_high", data, "truncated_payload", shard.middle)
@@ -92,7 +92,7 @@ def damaged_magic(shard: IntactShard) -> Iterator[Damage]:
 
 
 def wrong_cflag(shard: IntactShard) -> Iterator[Damage]:
-    """Store parts whose cflags are neither 0 nor 1, 2, ..., 2, 3."""
+    """Store parts with an invalid sequence of cflags; valid are 0, and 1, 2, ..., 2, 3."""
     payload = shard.payloads[shard.middle]
     for cflag in (MIDDLE, LAST, 4, 5, 6, 7):
         data = shard.replace_frame(shard.middle, frame_part(cflag, payload))
@@ -111,7 +111,7 @@ def wrong_cflag(shard: IntactShard) -> Iterator[Damage]:
 
 
 def nonzero_padding(shard: IntactShard) -> Iterator[Damage]:
-    """Store padding that is not zero, which readers ignore and writers never produce."""
+    """Store padding bytes that are not zero. Readers ignore padding; writers store zeros."""
     data = shard.replace_frame(shard.middle, frame(b"12345")[:-1] + b"\x01")
     payloads = [*shard.payloads[: shard.middle], b"12345", *shard.payloads[shard.middle + 1 :]]
     offset = shard.offset(shard.middle)
@@ -123,7 +123,7 @@ def nonzero_padding(shard: IntactShard) -> Iterator[Damage]:
 
 
 def bytes_appended(shard: IntactShard) -> Iterator[Damage]:
-    """Append bytes that are not a record."""
+    """Append bytes that do not begin with a magic word."""
     for name, byte in [("zeros", b"\0"), ("stray_bytes", b"\xff")]:
         for count in (1, 3, 4, 7, 8, 4096):
             kind = "truncated_header" if count < HEADER_BYTES else "bad_magic"
@@ -131,7 +131,7 @@ def bytes_appended(shard: IntactShard) -> Iterator[Damage]:
 
 
 def zero_hole(shard: IntactShard) -> Iterator[Damage]:
-    """Set a range to zero. The format cannot detect this inside data."""
+    """Set a range of bytes to zero, which the format cannot detect inside data."""
     middle = shard.frames[shard.middle]
     for name, end in [("header", HEADER_BYTES), ("whole_record", len(middle))]:
         data = shard.replace_frame(shard.middle, zero_range(middle, 0, end))
@@ -143,7 +143,7 @@ def zero_hole(shard: IntactShard) -> Iterator[Damage]:
 
 
 def inserted_or_removed_byte(shard: IntactShard) -> Iterator[Damage]:
-    """Insert or remove a byte of data, so that readers return a wrong payload and then find no magic word."""
+    """Insert or remove a byte of data: readers return a wrong payload, then find no magic word."""
     middle, length = shard.frames[shard.middle], len(shard.payloads[shard.middle])
     at = HEADER_BYTES + 5
     changes = {"inserted": middle[:at] + b"\x5a" + middle[at:], "removed": middle[:at] + middle[at + 1 :]}
@@ -162,7 +162,7 @@ def zero_length_record(shard: IntactShard) -> Iterator[Damage]:
 
 
 def tfrecord_file(shard: IntactShard) -> Iterator[Damage]:
-    """Yield a TFRecord shard, which does not start with the magic word."""
+    """Yield a TFRecord shard, which does not start with the magic word of RecordIO."""
     data = b"".join(tfrecord.frame(payload) for payload in shard.payloads)
     yield shard.damage_at("tfrecord_file", data, "bad_magic", 0)
 

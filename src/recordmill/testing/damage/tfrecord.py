@@ -1,4 +1,4 @@
-"""Damaged TFRecord shards. Checksums cover every bit of this format."""
+"""Damaged TFRecord shards. In this format, checksums cover every bit."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["TABLE", "frame"]
 
 
 def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
-    """Keep 1 to 11 bytes of the last header, which TensorFlow treats as the end of the file."""
+    """Truncate the shard after 1 to 11 of the 12 bytes of its last header; TensorFlow reads this as a normal end."""
     for left in range(1, HEADER_BYTES):
         data = shard.data[: shard.offset(shard.last) + left]
         yield shard.damage_at(f"cut_inside_header_{left}", data, "truncated_header", shard.last)
 
 
 def cut_inside_payload(shard: IntactShard) -> Iterator[Damage]:
-    """Keep the last header, but not all of its payload and footer."""
+    """Truncate the shard inside its last payload or its footer."""
     start = shard.offset(shard.last)
     length = len(shard.payloads[-1])
     lefts = {"after_header": HEADER_BYTES, "inside_payload": HEADER_BYTES + length // 2}
@@ -39,7 +39,7 @@ def cut_inside_payload(shard: IntactShard) -> Iterator[Damage]:
 
 
 def flipped_bit(shard: IntactShard) -> Iterator[Damage]:
-    """Flip one bit in each of the four parts of a frame."""
+    """Flip one bit of a frame: in the length, its checksum, the payload, or its checksum."""
     frame, length = shard.frames[shard.middle], len(shard.payloads[shard.middle])
     rows = [
         ("length_low", 0, "length_checksum"),
@@ -60,21 +60,21 @@ def flipped_first_header(shard: IntactShard) -> Iterator[Damage]:
 
 
 def zeros_appended(shard: IntactShard) -> Iterator[Damage]:
-    """Append zeros, which are not a record because the checksum of a length of 0 is not 0."""
+    """Append zeros, which are no valid header, because the checksum of the length 0 is not 0."""
     for count in (1, 11, 12, 16, 4096):
         kind = "truncated_header" if count < HEADER_BYTES else "length_checksum"
         yield shard.damage_at(f"zeros_appended_{count}", shard.data + bytes(count), kind, len(shard.payloads))
 
 
 def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
-    """Append bytes that are not a record."""
+    """Append bytes that are no valid header."""
     for count in (1, 11, 12, 40):
         kind = "truncated_header" if count < HEADER_BYTES else "length_checksum"
         yield shard.damage_at(f"stray_bytes_appended_{count}", shard.data + b"\xff" * count, kind, len(shard.payloads))
 
 
 def zero_hole(shard: IntactShard) -> Iterator[Damage]:
-    """Set a range to zero, as a file system may do after a crash."""
+    """Set a range of bytes to zero, as a file system may do after a crash."""
     frame = shard.frames[shard.middle]
     holes = [
         ("header", 0, HEADER_BYTES, "length_checksum"),
@@ -130,7 +130,7 @@ def zero_length_record(shard: IntactShard) -> Iterator[Damage]:
 
 
 def recordio_file(shard: IntactShard) -> Iterator[Damage]:
-    """Yield a RecordIO shard, whose first 12 bytes are no header with a valid checksum."""
+    """Yield a RecordIO shard, whose first 12 bytes are not a header with a valid checksum."""
     data = b"".join(recordio.frame(payload) for payload in shard.payloads)
     yield shard.damage_at("recordio_file", data, "length_checksum", 0)
 

@@ -1,4 +1,4 @@
-"""``mx.image``: decode, augment and batch images one by one in Python."""
+"""``mx.image``: decode and augment images one by one in Python, and combine them into batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Augmenters of ``mx.image``: callables that change one image, with numbers from `random` and `numpy.random`.
+"""Augmenters of ``mx.image``: callables that change one image, with random numbers of `random` and `numpy.random`.
 
 Color augmenters take float32 images in RGB order.
 """
@@ -14,13 +14,13 @@ import numpy as np
 from recordmill.compat.mxnet.base import MisuseError, MXNetError
 from recordmill.compat.mxnet.image import functions
 from recordmill.compat.mxnet.io.augment import EIGENVALUES, EIGENVECTORS
-from recordmill.compat.mxnet.nd import array, wrap
+from recordmill.compat.mxnet.nd import array, as_ndarray
 
 _MEAN = (123.68, 116.28, 103.53)
 _STD = (58.395, 57.12, 57.375)
-# Weights of red, green and blue in luma (ITU-R BT.601).
+# Weights of red, green and blue whose weighted sum is luma (ITU-R BT.601).
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
-# Conversion from RGB to luma and two chroma axes (YIQ of NTSC), and back, with MXNet's rounded coefficients.
+# Matrices that convert RGB to YIQ (luma and two chroma axes of NTSC) and back, with MXNet's rounded coefficients.
 _TO_YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
 _FROM_YIQ = np.array([[1.0, 0.956, 0.621], [1.0, -0.272, -0.647], [1.0, -1.107, 1.705]])
 _GRAY_WEIGHTS = np.array([[0.21] * 3, [0.72] * 3, [0.07] * 3], np.float32)
@@ -114,7 +114,7 @@ class HorizontalFlipAug(Augmenter):
     p: float
 
     def __call__(self, src: Any) -> Any:
-        return wrap(np.flip(src, 1)) if random.random() < self.p else src
+        return as_ndarray(np.flip(src, 1)) if random.random() < self.p else src
 
 
 @dataclass(eq=False)
@@ -140,7 +140,7 @@ class BrightnessJitterAug(Augmenter):
 
 @dataclass(eq=False)
 class ContrastJitterAug(Augmenter):
-    """Blend an image with its mean luma by a random factor, in place."""
+    """Move all values toward or away from the image's mean luma by a random factor, in place."""
 
     contrast: float
 
@@ -156,7 +156,7 @@ class ContrastJitterAug(Augmenter):
 
 @dataclass(eq=False)
 class SaturationJitterAug(Augmenter):
-    """Blend each pixel with its luma by a random factor, in place; images of one channel stay unchanged."""
+    """Move the channels of each pixel toward or away from its luma by a random factor, in place; skip gray images."""
 
     saturation: float
 
@@ -192,7 +192,7 @@ class ColorJitterAug(RandomOrderAug):
 
 @dataclass(eq=False)
 class LightingAug(Augmenter):
-    """Shift colors along principal axes by normally distributed amounts, in place."""
+    """Add a normally distributed amount of each principal color axis to the image, in place."""
 
     alphastd: float
     eigval: Any
@@ -219,11 +219,11 @@ def _draw_jitter_factor(amount: float) -> float:
 
 
 def _mix_channels(src: Any, weights: Any) -> Any:
-    """Multiply the channels of each pixel by a matrix."""
+    """Multiply the channel vector of each pixel by the matrix `weights`."""
     if src.shape[-1] != len(weights):
         raise MXNetError(f"expected 3 channels, got {src.shape[-1]}", kind="channel_mismatch")
     pixels = np.asarray(src)
-    return wrap((pixels.reshape(-1, len(weights)) @ weights).reshape(pixels.shape))
+    return as_ndarray((pixels.reshape(-1, len(weights)) @ weights).reshape(pixels.shape))
 
 
 def CreateAugmenter(
@@ -263,7 +263,10 @@ def create_color_augmenters(
     pca_noise: float = 0,
     rand_gray: float = 0,
 ) -> list[Augmenter]:
-    """Create augmenters that convert to float32, change colors and normalize; True selects ImageNet's mean or std."""
+    """Create augmenters that convert to float32, change colors and normalize.
+
+    `mean` and `std` may be True, which selects those of ImageNet.
+    """
     augmenters: list[Augmenter] = [CastAug()]
     if brightness or contrast or saturation:
         augmenters.append(ColorJitterAug(brightness, contrast, saturation))

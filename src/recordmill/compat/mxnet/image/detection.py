@@ -19,17 +19,17 @@ _LOGGER = logging.getLogger("mxnet")
 # Length of the shortest valid label: a header of two values and one box of five values.
 _MIN_LABEL_LENGTH = 7
 CROP_HINT = "use rand_crop_prob and rand_pad_prob of mx.io.ImageDetRecordIter"
-# Function that changes an image and its boxes; a box is (class, left, top, right, bottom, ...).
+# Function from an image and its boxes to a changed image and boxes. A box is (class, left, top, right, bottom, ...).
 BoxAugmenter = Callable[[Any, Any], tuple[Any, Any]]
-# Parameters that ImageDetIter passes on to ImageIter; the others belong to `_create_augmenters`.
+# Parameters of ImageDetIter for its base class ImageIter; all others are for `_create_augmenters`.
 _ITER_OPTIONS = (
     "path_imgrec path_imglist path_root path_imgidx shuffle part_index num_parts aug_list imglist data_name "
     "last_batch_handle"
 )
 
 
-def _apply_to_image(augmenter: Augmenter) -> BoxAugmenter:
-    """Adapt an augmenter of images to take and return boxes, too, which it leaves unchanged."""
+def _pass_boxes_through(augmenter: Augmenter) -> BoxAugmenter:
+    """Return an augmenter of images and boxes that changes only the image."""
     return lambda image, boxes: (augmenter(image), boxes)
 
 
@@ -53,10 +53,10 @@ def _create_augmenters(
     """Create the augmenters for training with boxes, in MXNet's order."""
     if rand_crop > 0 or rand_pad > 0:
         raise UnsupportedError("rand_crop and rand_pad are not supported", hint=CROP_HINT)
-    augmenters = [_apply_to_image(ResizeAug(resize, inter_method))] if resize > 0 else []
+    augmenters = [_pass_boxes_through(ResizeAug(resize, inter_method))] if resize > 0 else []
     augmenters += [_mirror_at_random] if rand_mirror else []
     plain = [ForceResizeAug((data_shape[2], data_shape[1]), inter_method), *create_color_augmenters(**color_options)]
-    return augmenters + [_apply_to_image(one) for one in plain]
+    return augmenters + [_pass_boxes_through(one) for one in plain]
 
 
 class ImageDetIter(ImageIter):
@@ -79,7 +79,7 @@ class ImageDetIter(ImageIter):
         self.provide_label = [DataDesc(name, (self.batch_size, *shape))]
 
     def _estimate_label_shape(self) -> tuple[int, int]:
-        """Read all labels; return the largest number of boxes in a label and the number of values per box."""
+        """Read all labels; return the largest number of boxes of an image, and the number of values per box."""
         count = width = 0
         self.reset()
         while True:
@@ -95,7 +95,10 @@ class ImageDetIter(ImageIter):
         return count, width
 
     def _parse_label(self, label: Any) -> Any:
-        """Return the non-empty boxes of a label, which has header length, box length, more header values, and boxes."""
+        """Return the non-empty boxes of a label.
+
+        A label consists of the header length, the box length, other header values, and the boxes.
+        """
         raw = np.asarray(label).ravel()
         if raw.size < _MIN_LABEL_LENGTH:
             raise self._label_error(f"Label shape is invalid: {raw.shape}")

@@ -11,7 +11,7 @@ import numpy as np
 import recordmill as rm
 from recordmill.compat.mxnet.base import MXNetError, ParameterError, UnsupportedError, convert_errors
 from recordmill.compat.mxnet.interpolation import BICUBIC, BY_SIZE, KERNELS, RANDOM, choose_interpolation
-from recordmill.compat.mxnet.nd import NDArray, wrap
+from recordmill.compat.mxnet.nd import NDArray, as_ndarray
 
 # x, y, width and height, in pixels.
 Window = tuple[int, int, int, int]
@@ -31,17 +31,17 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = None
     if not len(data):
         raise MXNetError("Check failed: len > 0: Input cannot be an empty buffer", kind="bad_image")
     channels: Any = "gray" if flag == 0 else "rgb" if to_rgb else "bgr"
-    orientation: Any = "apply" if _uses_exif(bytes(memoryview(data)[:11])) else "ignore"
+    orientation: Any = "apply" if _may_have_exif(bytes(memoryview(data)[:11])) else "ignore"
     with convert_errors(kind="bad_image"):
         try:
             pixels = rm.decode_image(data, like="mxnet", channels=channels, orientation=orientation, depth="8")
         except rm.ImageError as error:
             error.kind = "bad_image"
             raise
-    return _store_result(wrap(pixels[:, :, None] if pixels.ndim == 2 else pixels), out)
+    return _copy_to_out(as_ndarray(pixels[:, :, None] if pixels.ndim == 2 else pixels), out)
 
 
-def _uses_exif(head: bytes) -> bool:
+def _may_have_exif(head: bytes) -> bool:
     return head.startswith(b"\xff\xd8") and not (head.startswith(b"\xff\xd8\xff\xe0") and head.endswith(b"JFIF\0"))
 
 
@@ -56,7 +56,7 @@ def imread(filename: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = N
         raise
 
 
-def _store_result(result: NDArray, out: Any) -> NDArray:
+def _copy_to_out(result: NDArray, out: Any) -> NDArray:
     if out is None:
         return result
     out[...] = result
@@ -75,11 +75,14 @@ def imresize(src: Any, w: Any, h: Any, interp: int = 1, out: Any = None) -> NDAr
         message = f"an image of {pixels.dtype} is not supported"
         raise UnsupportedError(message, expected="uint8 or float32", found=str(pixels.dtype))
     method = get_interp_method(interp, (*pixels.shape[:2], h, w))
-    return _store_result(wrap(rm.resize(pixels, (h, w), kernel=KERNELS[method])), out)
+    return _copy_to_out(as_ndarray(rm.resize(pixels, (h, w), kernel=KERNELS[method])), out)
 
 
 def get_interp_method(interp: int, sizes: tuple[int, int, int, int] | tuple[()] = ()) -> int:
-    """Return interpolation 0 to 4; 9 chooses by `sizes` (old height, old width, new height, new width), 10 randomly."""
+    """Return the interpolation 0 to 4 for `interp`: 9 chooses by size, 10 at random.
+
+    `sizes` are old height, old width, new height and new width.
+    """
     if interp == BY_SIZE:
         return choose_interpolation(interp, sizes[:2], sizes[2:]) if sizes else BICUBIC
     if interp == RANDOM:
@@ -110,8 +113,8 @@ def resize_short(src: Any, size: int, interp: int = 2) -> NDArray:
 def fixed_crop(
     src: Any, x0: int, y0: int, w: int, h: int, size: tuple[int, int] | None = None, interp: int = 2
 ) -> NDArray:
-    """Crop a window and, if `size` (width, height) is given, resize it."""
-    out = wrap(np.asarray(src)[y0 : y0 + h, x0 : x0 + w])
+    """Crop a window at (x0, y0) of w x h pixels; if `size` (width, height) is given, resize the crop."""
+    out = as_ndarray(np.asarray(src)[y0 : y0 + h, x0 : x0 + w])
     if not out.size:
         found = f"{w} x {h} at ({x0}, {y0}) of {src.shape[1]} x {src.shape[0]}"
         raise ParameterError("the window contains no pixel of the image", kind="bad_window", found=found)
@@ -139,7 +142,7 @@ def center_crop(src: Any, size: tuple[int, int], interp: int = 2) -> tuple[NDArr
 def random_size_crop(
     src: Any, size: tuple[int, int], area: float | tuple[float, float], ratio: tuple[float, float], interp: int = 2
 ) -> tuple[NDArray, Window]:
-    """Crop a window of random relative area and aspect ratio, and resize it; return the crop and the window."""
+    """Crop a window of random area and aspect ratio, and resize it to `size`; return the crop and the window."""
     h, w = src.shape[:2]
     low, high = (area, 1.0) if isinstance(area, int | float) else area
     for _ in range(_CROP_ATTEMPTS):

@@ -1,4 +1,4 @@
-"""``mx.image.ImageIter``: batches built image by image in Python, with any augmenters."""
+"""``mx.image.ImageIter``: batches of images that are decoded and augmented one by one in Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError
 from recordmill.compat.mxnet.image.augmenters import Augmenter, CreateAugmenter
 from recordmill.compat.mxnet.image.functions import imdecode
 from recordmill.compat.mxnet.io.iterators import LAST_BATCH, DataBatch, DataDesc, DataIter
-from recordmill.compat.mxnet.nd import array, wrap
+from recordmill.compat.mxnet.nd import array, as_ndarray
 from recordmill.compat.mxnet.recordio import MXIndexedRecordIO, MXRecordIO, unpack
 
 _LABEL_DTYPES = ("int32", "float32", "int64", "float64")
@@ -24,7 +24,7 @@ ListedImages = dict[Any, tuple[Any, str]]
 
 
 class HeaderError(MXNetError, ValueError, struct.error):
-    """Error for a record that is too short for its header or its labels."""
+    """A record is too short for its header or its labels."""
 
 
 class ImageIter(DataIter):
@@ -68,7 +68,7 @@ class ImageIter(DataIter):
         self.imgrec: MXRecordIO | None = None
         self.seq: list[Any] | None = None
         self.cur = 0
-        # Shard and record of the last sample, for error messages.
+        # Shard and record of the sample that was read last, for error messages.
         self._location: dict[str, Any] = {}
         if not path_imgrec:
             self.seq = list(self.imglist or ())
@@ -99,7 +99,7 @@ class ImageIter(DataIter):
             self.seq = self.seq[part * length : (part + 1) * length]
 
     def reset(self) -> None:
-        """Start the next epoch; with "roll_over", its first batch begins with the incomplete last batch of this one."""
+        """Start the next epoch; with "roll_over", its first batch begins with the samples left over from this epoch."""
         if self.shuffle:
             random.shuffle(self.seq or [])
         if self.last_batch_handle != "roll_over" or self._leftover is None:
@@ -107,7 +107,7 @@ class ImageIter(DataIter):
             self._is_over = False
 
     def hard_reset(self) -> None:
-        """Start the next epoch and drop the incomplete last batch of this one."""
+        """Start the next epoch; drop samples left over from this epoch."""
         self._leftover = None
         self.reset()
 
@@ -134,7 +134,7 @@ class ImageIter(DataIter):
                 raise StopIteration
             self._fill_batch(data, label, count)
             self._leftover, self._is_over = None, self.last_batch_handle == "pad"
-        return DataBatch([wrap(data)], [wrap(label)], pad)
+        return DataBatch([as_ndarray(data)], [as_ndarray(label)], pad)
 
     def _fill_batch(self, data: Any, label: Any, start: int) -> int:
         """Fill the batch from row `start` on with samples; return the number of rows that are now filled."""
@@ -152,7 +152,7 @@ class ImageIter(DataIter):
         return self.batch_size
 
     def next_sample(self) -> tuple[Any, bytes]:
-        """Return label and encoded image of the next sample; raise StopIteration at the end."""
+        """Return the label and the encoded image of the next sample; raise StopIteration at the end of the epoch."""
         sample = None if self._is_over else self._read_next_sample()
         if sample is None:
             if self.last_batch_handle != "discard" and not self._is_over:
@@ -195,7 +195,7 @@ class ImageIter(DataIter):
         return self.imglist[key][0], data
 
     def imdecode(self, s: bytes) -> Any:
-        """Decode an image; errors name its record."""
+        """Decode an image; an error names the record that was read last."""
         try:
             return imdecode(s)
         except MXNetError as error:
@@ -231,7 +231,7 @@ class ImageIter(DataIter):
 
 
 def _load_labels_by_key(path: Any, entries: list[Any] | None, dtype: str) -> ListedImages | None:
-    """Return labels and file name by key, from a list file or from `entries`; None if neither is given."""
+    """Return the labels and the file name of each key, from a list file or from `entries`; None if neither is given."""
     if path:
         return _read_label_list(path, dtype)
     if not isinstance(entries, list):

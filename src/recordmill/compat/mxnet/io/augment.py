@@ -1,4 +1,4 @@
-"""Decode and augment single images with MXNet's random numbers, where native batch decoding is not possible."""
+"""Decode and augment images one at a time, for parameters that native batch decoding does not support."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.mxnet.base import MXNetError
 from recordmill.compat.mxnet.interpolation import AREA, BILINEAR, RANDOM, Size, choose_interpolation, resize
-from recordmill.compat.mxnet.io.parameters import JITTER, SHIFTS, aspect_ratios, has_affine_transform, has_color_shifts
-from recordmill.compat.mxnet.io.random import Generator, round_half_away
+from recordmill.compat.mxnet.io.parameters import (
+    JITTER,
+    SHIFTS,
+    crop_aspect_ratios,
+    has_affine_transform,
+    has_color_shifts,
+)
+from recordmill.compat.mxnet.io.random import LibstdcxxGenerator, round_half_away
 from recordmill.concurrency.threads import map_range
 
 Ints = NDArray[np.int64]
@@ -32,13 +38,13 @@ _GRAY_WEIGHTS = np.array([1868, 9617, 4899])
 # Principal axes of the colors of ImageNet (Krizhevsky et al. 2012, numbers of fb.resnet.torch).
 EIGENVALUES = np.array([55.46, 4.794, 1.148])
 EIGENVECTORS = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])
-# One row each for red, green and blue.
+# Rows are red, green and blue; columns are the axes, scaled by their eigenvalues.
 _PCA_AXES = (EIGENVECTORS * EIGENVALUES).astype(np.float32)
 _ONE, _TWO = np.float32(1), np.float32(2)
 
 
-def decode_each(decode: Callable[[int], None], rows: Sequence[int] | Ints, threads: int) -> None:
-    """Call ``decode(i)`` for each index of `rows` in threads; errors name ``rows[i]`` as position in the batch."""
+def decode_in_threads(decode: Callable[[int], None], rows: Sequence[int] | Ints, threads: int) -> None:
+    """Call ``decode(i)`` for ``i < len(rows)`` in threads. Errors name ``rows[i]`` as position in the batch."""
 
     def decode_row(number: int) -> None:
         try:
@@ -53,63 +59,66 @@ def decode_each(decode: Callable[[int], None], rows: Sequence[int] | Ints, threa
 
 
 def decode(data: Any, channels: int) -> Pixels:
-    """Decode an image, in the orientation of its EXIF data unless it has four channels."""
+    """Decode an image; apply the EXIF orientation unless `channels` is 4."""
     orientation: Any = "ignore" if channels == 4 else "apply"
     pixels = rm.decode_image(data, like="mxnet", channels=COLOR_SPACES[channels], orientation=orientation, depth="8")
     if pixels.ndim == 2:
         pixels = pixels[:, :, None]
-    check_channels(pixels.shape[2], channels)
+    check_num_channels(pixels.shape[2], channels)
     return pixels
 
 
-def check_channels(found: int, expected: int) -> None:
-    """Raise an error if an image has another number of channels than the batch."""
+def check_num_channels(found: int, expected: int) -> None:
+    """Raise MXNetError if an image does not have the number of channels of the batch."""
     if found != expected:
         raise MXNetError(f"Expected {expected} channels, got {found}", kind="channel_mismatch")
 
 
-def augment(data: Any, values: Values, generator: Generator) -> Pixels:
+def decode_and_augment(data: Any, values: Values, generator: LibstdcxxGenerator) -> Pixels:
     """Decode, resize, warp, pad, crop and recolor one image."""
     pixels = decode(data, values["data_shape"][0])
     if values["resize"] != -1:
         size = shorter_side_size(pixels.shape[:2], values["resize"])
         pixels = resize(pixels, size, draw_interpolation(values["inter_method"], pixels.shape[:2], size, generator))
     if has_affine_transform(values):
-        pixels = _warp(pixels, values, generator)
+        pixels = _warp_randomly(pixels, values, generator)
     if pad := values["pad"]:
         height, width = pixels.shape[:2]
         pixels = rm.crop(pixels, (-pad, -pad, width + 2 * pad, height + 2 * pad), fill=padding_color(values))
-    return _recolor(_crop_to_batch_size(pixels, values, generator), values, generator)
+    return _recolor(_crop_and_resize_to_batch(pixels, values, generator), values, generator)
 
 
-def draw_interpolation(method: int, old: Size, new: Size, generator: Generator) -> int:
-    """Return the interpolation 0 to 4 for one image; `RANDOM` consumes a random number."""
+def draw_interpolation(method: int, old: Size, new: Size, generator: LibstdcxxGenerator) -> int:
+    """Return the interpolation 0 to 4 for one image; draw it if `method` is `RANDOM`."""
     return generator.integer(0, 4) if method == RANDOM else choose_interpolation(method, old, new)
 
 
-def draw_mirror(values: Values, generator: Generator) -> bool:
-    """Return whether to mirror an image; `rand_mirror` consumes random numbers."""
-    return bool((values["rand_mirror"] and generator.coin()) or values["mirror"])
+def draw_mirror(values: Values, generator: LibstdcxxGenerator) -> bool:
+    """Return whether to mirror an image; draw it if the parameter `rand_mirror` is set."""
+    return bool((values["rand_mirror"] and generator.flip_coin()) or values["mirror"])
 
 
 def padding_color(values: Values) -> int | tuple[int, ...]:
-    """Return the color of padding; a fourth channel is 0, as in MXNet."""
+    """Return the color with which images are padded; the alpha channel is 0, as in MXNet."""
     fill: int = values["fill_value"]
     return (fill, fill, fill, 0) if values["data_shape"][0] == 4 else fill
 
 
-def scale_shorter(sizes: Ints, length: int) -> Ints:
-    """Scale sizes (n, 2) to `length` on the shorter side, truncating the longer side; -1 keeps the sizes."""
+def scale_shorter_sides(sizes: Ints, length: int) -> Ints:
+    """Scale sizes, shape (n, 2), so that the shorter side is `length`; truncate the longer side. -1 keeps the sizes."""
     return sizes if length == -1 else length * sizes // np.maximum(sizes.min(axis=1, keepdims=True), 1)
 
 
 def shorter_side_size(size: Size, length: int) -> Size:
-    """Scale one size (height, width) to `length` on the shorter side."""
-    return _first_size(scale_shorter(np.array([size]), length))
+    """Return the (height, width) of an image after scaling its shorter side to `length`."""
+    return _to_size_tuple(scale_shorter_sides(np.array([size]), length))
 
 
-def enlarge_to(sizes: Ints, goal: Ints, side: int) -> Ints:
-    """Enlarge the sizes (n, 2) that are shorter than ``goal[side]`` on axis `side` to it, by a float32 ratio."""
+def enlarge_sizes_on_axis(sizes: Ints, goal: Ints, side: int) -> Ints:
+    """Scale sizes, shape (n, 2), so that axis `side` is at least ``goal[side]``.
+
+    The ratio is a float32, as in MXNet.
+    """
     ratio = np.float32(goal[side]) / np.maximum(sizes[:, side], 1).astype(np.float32)
     other = (ratio * sizes[:, 1 - side].astype(np.float32)).astype(np.int64)
     grown = np.empty_like(sizes)
@@ -118,7 +127,7 @@ def enlarge_to(sizes: Ints, goal: Ints, side: int) -> Ints:
 
 
 def shift_hls(pixels: Pixels, shifts: Sequence[int], behind: int | None = None) -> Pixels:
-    """Add `shifts` to hue, lightness and saturation, and clip each to its range; the largest hue is 180.
+    """Add `shifts` to hue, lightness and saturation of RGB pixels; hue is clipped to 0 to 180, the others to 0 to 255.
 
     `behind` is passed to `rm.rgb_to_hls`.
     """
@@ -131,13 +140,13 @@ def _apply_lookup_tables(pixels: Pixels, tables: Sequence[Pixels]) -> Pixels:
     return np.stack([table.take(pixels[:, :, channel]) for channel, table in enumerate(tables)], axis=2)
 
 
-def _first_size(sizes: Ints) -> Size:
+def _to_size_tuple(sizes: Ints) -> Size:
     height, width = sizes[0].tolist()
     return height, width
 
 
-def _crop_to_batch_size(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
-    """Crop an image and resize it to the batch's size; the order depends on the kind of crop."""
+def _crop_and_resize_to_batch(pixels: Pixels, values: Values, generator: LibstdcxxGenerator) -> Pixels:
+    """Crop and resize an image to the size of the batch; some kinds of crop resize before they crop."""
     size, goal, method = pixels.shape[:2], tuple(values["data_shape"][1:]), values["inter_method"]
     window = None
     if values["random_resized_crop"]:
@@ -149,19 +158,19 @@ def _crop_to_batch_size(pixels: Pixels, values: Values, generator: Generator) ->
         return resize(part, goal, draw_interpolation(method, part.shape[:2], goal, generator))
     chosen = draw_interpolation(method, size, goal, generator)
     for side in (0, 1):
-        enlarged = enlarge_to(np.array([pixels.shape[:2]]), np.array(goal), side)
-        pixels = resize(pixels, _first_size(enlarged), chosen)
+        enlarged = enlarge_sizes_on_axis(np.array([pixels.shape[:2]]), np.array(goal), side)
+        pixels = resize(pixels, _to_size_tuple(enlarged), chosen)
     return rm.crop(pixels, _draw_window(pixels.shape[:2], goal, values, generator))
 
 
-def _draw_window(size: Size, wanted: Size, values: Values, generator: Generator) -> Window:
-    """Return a window of size `wanted`, at a random position if `rand_crop`, else in the center."""
+def _draw_window(size: Size, wanted: Size, values: Values, generator: LibstdcxxGenerator) -> Window:
+    """Return a crop window of size `wanted`: at a random position if `rand_crop` is set, else in the center."""
     room = [side - part for side, part in zip(size, wanted, strict=True)]
     y, x = (generator.integer(0, one) if values["rand_crop"] else one // 2 for one in room)
     return x, y, wanted[1], wanted[0]
 
 
-def _draw_square_window(size: Size, values: Values, generator: Generator) -> Window:
+def _draw_square_window(size: Size, values: Values, generator: LibstdcxxGenerator) -> Window:
     largest = values["max_crop_size"]
     if min(size) < largest:
         message, found = "Check failed: input image size smaller than max_crop_size", f"{size[1]} x {size[0]}"
@@ -170,9 +179,9 @@ def _draw_square_window(size: Size, values: Values, generator: Generator) -> Win
     return _draw_window(size, (side, side), values, generator)
 
 
-def _draw_area_window(size: Size, values: Values, generator: Generator) -> Window | None:
-    """Return a window of random area and aspect ratio; None if no attempt fits into the image."""
-    areas, ratios = (values["min_random_area"], values["max_random_area"]), aspect_ratios(values)
+def _draw_area_window(size: Size, values: Values, generator: LibstdcxxGenerator) -> Window | None:
+    """Return a crop window of random area and aspect ratio; None if no random attempt fits into the image."""
+    areas, ratios = (values["min_random_area"], values["max_random_area"]), crop_aspect_ratios(values)
     if areas == (1.0, 1.0) and ratios == (1.0, 1.0):
         return None
     total = np.float32(size[0] * size[1])
@@ -187,18 +196,21 @@ def _draw_area_window(size: Size, values: Values, generator: Generator) -> Windo
     return None
 
 
-def _warp(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
-    """Rotate, shear, scale and stretch an image by one affine map about its center."""
+def _warp_randomly(pixels: Pixels, values: Values, generator: LibstdcxxGenerator) -> Pixels:
+    """Rotate, shear, scale and stretch an image about its center with one random affine transform."""
     old, channels = pixels.shape[:2], pixels.shape[2]
-    matrix, size = _draw_affine(old, values, generator)
+    matrix, size = _draw_affine_matrix(old, values, generator)
     method = draw_interpolation(values["inter_method"], old, size, generator)
     kernel = _WARP_KERNELS[BILINEAR if method == AREA else method]
     fill = [values["fill_value"]] * min(channels, 3) + [0] * (channels - 3)
     return rm.warp_affine(pixels, matrix, tuple(max(side, 1) for side in size), kernel=kernel, fill=fill)
 
 
-def _draw_affine(size: Size, values: Values, generator: Generator) -> tuple[NDArray[np.float32], Size]:
-    """Return a random affine matrix and the size of the result, computed in float32 in MXNet's order of operations."""
+def _draw_affine_matrix(size: Size, values: Values, generator: LibstdcxxGenerator) -> tuple[NDArray[np.float32], Size]:
+    """Return a random affine matrix and the size of the warped image.
+
+    Computed in float32 and in MXNet's order, so that roundings are equal.
+    """
     limit = np.float32(values["max_shear_ratio"])
     shear = generator.uniform() * limit * _TWO - limit
     angle = generator.integer(-values["max_rotate_angle"], values["max_rotate_angle"])
@@ -207,7 +219,7 @@ def _draw_affine(size: Size, values: Values, generator: Generator) -> tuple[NDAr
     scale = ratio = _ONE
     if not values["random_resized_crop"]:
         scale = generator.uniform(values["min_random_scale"], values["max_random_scale"])
-        ratio = generator.uniform(*aspect_ratios(values))
+        ratio = generator.uniform(*crop_aspect_ratios(values))
     down = _TWO * scale / (_ONE + ratio)
     across = ratio * down
     height, width = (np.float32(side) for side in size)
@@ -219,18 +231,18 @@ def _draw_affine(size: Size, values: Values, generator: Generator) -> tuple[NDAr
     return np.array([[a, b, c], [d, e, f]], np.float32), (int(new_height), int(new_width))
 
 
-def _recolor(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
+def _recolor(pixels: Pixels, values: Values, generator: LibstdcxxGenerator) -> Pixels:
     """Jitter brightness, contrast and saturation, shift hue, saturation and lightness, and add color noise."""
     if any(values[name] > 0 for name in JITTER):
         pixels = _jitter_colors(pixels, values, generator)
     if has_color_shifts(values):
-        pixels = shift_hls(pixels, _draw_shifts(values, generator))
+        pixels = shift_hls(pixels, _draw_hls_shifts(values, generator))
     if values["pca_noise"] > 0:
         pixels = _add_color_noise(pixels, values["pca_noise"], generator)
     return pixels
 
 
-def _jitter_colors(pixels: Pixels, values: Values, generator: Generator) -> Pixels:
+def _jitter_colors(pixels: Pixels, values: Values, generator: LibstdcxxGenerator) -> Pixels:
     factors = [np.float32(1.0 + float(generator.uniform(-values[name], values[name]))) for name in JITTER]
     for which in generator.permutation(len(JITTER)):
         factor = factors[which]
@@ -258,8 +270,8 @@ def _round_to_uint8(values: NDArray[np.float32]) -> Pixels:
     return rounded
 
 
-def _draw_shifts(values: Values, generator: Generator) -> list[int]:
-    """Return the shifts of hue, lightness and saturation, drawn in the order hue, saturation, lightness."""
+def _draw_hls_shifts(values: Values, generator: LibstdcxxGenerator) -> list[int]:
+    """Return shifts of hue, lightness and saturation; like MXNet, draw saturation before lightness."""
     shifts = {}
     for name in SHIFTS:
         limit = np.float32(values[name])
@@ -268,7 +280,7 @@ def _draw_shifts(values: Values, generator: Generator) -> list[int]:
     return [shifts[name] for name in ("random_h", "random_l", "random_s")]
 
 
-def _add_color_noise(pixels: Pixels, deviation: float, generator: Generator) -> Pixels:
+def _add_color_noise(pixels: Pixels, deviation: float, generator: LibstdcxxGenerator) -> Pixels:
     amounts = generator.normal(3, deviation)
     offsets = [(axis[0] * amounts[0] + axis[1] * amounts[1]) + axis[2] * amounts[2] for axis in _PCA_AXES]
     if pixels.shape[2] == 1:

@@ -1,4 +1,4 @@
-"""Decode and normalize the images of a batch, natively if that gives MXNet's pixels, else one image at a time."""
+"""Decode and normalize batches of images, with the native decoder if its pixels equal MXNet's, else one by one."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ import recordmill as rm
 from recordmill.compat.mxnet.interpolation import BY_SIZE, RANDOM, choose_interpolations, kernel_name
 from recordmill.compat.mxnet.io.augment import (
     COLOR_SPACES,
-    augment,
-    check_channels,
-    decode_each,
+    check_num_channels,
+    decode_and_augment,
+    decode_in_threads,
     draw_mirror,
-    enlarge_to,
+    enlarge_sizes_on_axis,
     padding_color,
-    scale_shorter,
+    scale_shorter_sides,
 )
 from recordmill.compat.mxnet.io.order import BatchRows
 from recordmill.compat.mxnet.io.parameters import (
     JITTER,
-    aspect_ratios,
+    crop_aspect_ratios,
     has_affine_transform,
     has_color_shifts,
     has_random_light,
 )
-from recordmill.compat.mxnet.io.random import Generator
+from recordmill.compat.mxnet.io.random import LibstdcxxGenerator
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
-# Marks images that fit into a group of any interpolation, because they are not resized or cannot be decoded.
+# Interpolation of images that are not resized or cannot be decoded: they can join a group of any interpolation.
 _ANY_METHOD = -1
-# Images that are decoded together: interpolation (None: decode them one at a time), and rows in the batch.
+# Images that are decoded together: their interpolation (None: decode them one at a time), and their rows in the batch.
 Group = tuple[int | None, Ints]
 
 
 class BatchDecoder:
-    """Decodes batches according to the parameters of ImageRecordIter; may be used from several threads."""
+    """Decodes, augments and normalizes batches with the parameters of ImageRecordIter; thread-safe."""
 
     def __init__(self, values: Mapping[str, Any], mean_image: Floats | None = None) -> None:
         self._values = values
@@ -52,7 +52,7 @@ class BatchDecoder:
         return self._normalizer.dtype
 
     def decode(self, images: Sequence[Any], records: BatchRows) -> NDArray[Any]:
-        """Decode, augment and normalize images."""
+        """Return the normalized batch of encoded images; `records` selects their random numbers."""
         groups = self._group_images(images) if self._is_native else [(None, np.arange(len(images)))]
         batch: NDArray[Any] = np.empty((len(images), *self._values["data_shape"]), self.dtype)
         for method, rows in groups:
@@ -74,8 +74,8 @@ class BatchDecoder:
         return _group_by_method(rm.image_sizes(images, like="mxnet", orientation=orientation), values)
 
     def _decode_natively(self, images: Sequence[Any], method: int, records: BatchRows, rows: Ints) -> NDArray[Any]:
-        values, positions, draws = self._values, records.positions, records.draws(self._values["seed"])
-        specs = {"data": _image_spec(values, method, self._normalizer.options)}
+        values, positions, draws = self._values, records.positions, records.create_draws(self._values["seed"])
+        specs = {"data": _create_image_spec(values, method, self._normalizer.options)}
         threads = values["preprocess_threads"]
         try:
             decoded = rm.decode_batch({"data": list(images)}, specs, rng=draws, positions=positions, threads=threads)[
@@ -84,27 +84,27 @@ class BatchDecoder:
         except rm.DecodeError as error:
             error.position = int(rows[error.position or 0])
             raise
-        check_channels(decoded.shape[1], values["data_shape"][0])
+        check_num_channels(decoded.shape[1], values["data_shape"][0])
         mirrored, lights = np.full(len(rows), bool(values["mirror"])), None
         if values["rand_mirror"] and not values["mirror"]:
             mirrored = draws.booleans(positions, rm.Stage.FLIP, 0.5)
         if has_random_light(values):
             lights = _scale_light_parameters(draws.uniform(positions, rm.Stage.FREE, 2).astype(np.float32), values)
-        return self._normalizer.finish_batch(decoded, mirrored, lights)
+        return self._normalizer.normalize_batch(decoded, mirrored, lights)
 
     def _decode_one_by_one(self, images: Sequence[Any], records: BatchRows, rows: Ints) -> NDArray[Any]:
         values, normalizer = self._values, self._normalizer
         batch: NDArray[Any] = np.empty((len(images), *values["data_shape"]), self.dtype)
-        generators = records.generators(values["seed"], values["seed_aug"])
+        generators = records.create_generators(values["seed"], values["seed_aug"])
 
         def decode(row: int) -> None:
             generator = generators[row]
-            pixels, is_mirrored = augment(images[row], values, generator), draw_mirror(values, generator)
+            pixels, is_mirrored = decode_and_augment(images[row], values, generator), draw_mirror(values, generator)
             light = _draw_light_parameters(values, generator)[None] if has_random_light(values) else None
             numbers = normalizer.convert_image(pixels[:, ::-1] if is_mirrored else pixels)
-            batch[row] = normalizer.finish_batch(numbers[None], np.array([is_mirrored]), light)[0]
+            batch[row] = normalizer.normalize_batch(numbers[None], np.array([is_mirrored]), light)[0]
 
-        decode_each(decode, rows, values["preprocess_threads"])
+        decode_in_threads(decode, rows, values["preprocess_threads"])
         return batch
 
 
@@ -125,10 +125,10 @@ class _Normalizer:
         self._mean = np.array(self._means, np.float32)[:, None, None]
         self._std = np.array(self._stds, np.float32)
         self._mean_image = mean_image
-        self.options = self._native_options()
+        self.options = self._choose_native_options()
 
-    def _native_options(self) -> dict[str, Any]:
-        """Return options of `rm.Image` for native normalization if it rounds as MXNet does, else for uint8 pixels."""
+    def _choose_native_options(self) -> dict[str, Any]:
+        """Return options of `rm.Image` for normalized pixels if they round as MXNet's do, else for uint8 pixels."""
         pixels = {"dtype": "uint8"}
         white = 255 * self._scale
         is_plain = self.dtype == np.float32 and not self._has_light and self._mean_image is None
@@ -142,15 +142,15 @@ class _Normalizer:
         return {"dtype": "float32", "mean": means, "std": self._stds, "white": white}
 
     def convert_image(self, pixels: NDArray[np.uint8]) -> NDArray[Any]:
-        """Convert one image (height, width, channels) as a native call with `options` does."""
+        """Convert one uint8 image (height, width, channels) to what native decoding with `options` returns."""
         if self.options["dtype"] == "uint8":
             return pixels.transpose(2, 0, 1)
         return rm.normalize(pixels, **self.options, layout="chw")
 
-    def finish_batch(
+    def normalize_batch(
         self, batch: NDArray[Any], mirrored: NDArray[np.bool_], lights: Floats | None = None
     ) -> NDArray[Any]:
-        """Convert a decoded batch (n, channels, height, width) to the values that MXNet returns."""
+        """Normalize a decoded batch (n, channels, height, width), unless the native decoder has done so."""
         if self.dtype == np.uint8 or batch.dtype == np.float32:
             return batch
         means: Floats = self._mean
@@ -170,15 +170,15 @@ class _Normalizer:
         return batch
 
 
-def _draw_light_parameters(values: Mapping[str, Any], generator: Generator) -> Floats:
-    """Draw the factor and the offset that change contrast and illumination of one image."""
+def _draw_light_parameters(values: Mapping[str, Any], generator: LibstdcxxGenerator) -> Floats:
+    """Draw the factor (contrast) and the offset (illumination) of one image."""
     units = np.array([[generator.uniform(), generator.uniform()]], np.float32)
     light: Floats = _scale_light_parameters(units, values)[0]
     return light
 
 
 def _scale_light_parameters(units: Floats, values: Mapping[str, Any]) -> Floats:
-    """Map numbers in [0, 1), shape (n, 2), to factors and offsets of the normalized values."""
+    """Map random numbers in [0, 1), shape (n, 2), to a factor and an offset for each image."""
     limits = np.array([values["max_random_contrast"], values["max_random_illumination"]], np.float32)
     lights = units * limits * np.float32(2) - limits
     lights[:, 0] += np.float32(1)
@@ -187,7 +187,7 @@ def _scale_light_parameters(units: Floats, values: Mapping[str, Any]) -> Floats:
 
 
 def _can_decode_natively(values: Mapping[str, Any]) -> bool:
-    """Return whether the native decoder supports the parameters; `seed_aug` needs MXNet's random numbers."""
+    """Return whether the native decoder supports the parameters; it cannot draw MXNet's numbers for `seed_aug`."""
     if values["seed_aug"] is not None or values["max_crop_size"] > 0 or values["inter_method"] == RANDOM:
         return False
     if values["random_resized_crop"] and (values["resize"] != -1 or values["pad"]):
@@ -196,12 +196,12 @@ def _can_decode_natively(values: Mapping[str, Any]) -> bool:
 
 
 def _group_by_method(sizes: Ints, values: Mapping[str, Any]) -> list[Group]:
-    """Group images by interpolation; images that MXNet resizes more than once are decoded one by one."""
+    """Group images by interpolation; images that are resized more than once form a group that is decoded one by one."""
     pad, goal, method = values["pad"], np.array(values["data_shape"][1:]), values["inter_method"]
-    shorter = scale_shorter(sizes, values["resize"])
+    shorter = scale_shorter_sides(sizes, values["resize"])
     padded = shorter + 2 * pad
-    tall = enlarge_to(padded, goal, 0)
-    wide = enlarge_to(tall, goal, 1)
+    tall = enlarge_sizes_on_axis(padded, goal, 0)
+    wide = enlarge_sizes_on_axis(tall, goal, 1)
     changes = [(old != new).any(axis=1) for old, new in ((sizes, shorter), (padded, tall), (tall, wide))]
     is_native = np.sum(changes, axis=0) <= 1
     if pad:
@@ -220,12 +220,12 @@ def _group_by_method(sizes: Ints, values: Mapping[str, Any]) -> list[Group]:
     return [group for group in groups if len(group[1])]
 
 
-def _image_spec(values: Mapping[str, Any], method: int, numbers: Mapping[str, Any]) -> rm.Image:
+def _create_image_spec(values: Mapping[str, Any], method: int, numbers: Mapping[str, Any]) -> rm.Image:
     channels, *size = values["data_shape"]
     crop: Any
     if values["random_resized_crop"]:
         areas = values["min_random_area"], values["max_random_area"]
-        crop = rm.RandomResizedCrop(tuple(size), scale=areas, ratio=aspect_ratios(values))
+        crop = rm.RandomResizedCrop(tuple(size), scale=areas, ratio=crop_aspect_ratios(values))
     elif values["rand_crop"]:
         crop = rm.RandomCrop(tuple(size), padding=values["pad"], fill=padding_color(values), small="enlarge")
     else:

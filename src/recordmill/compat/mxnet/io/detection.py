@@ -1,4 +1,4 @@
-"""``mx.io.ImageDetRecordIter``: batches of images with any number of labels, for detection."""
+"""``mx.io.ImageDetRecordIter``: batches of images and padded labels, for object detection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ import recordmill as rm
 from recordmill.compat.mxnet.base import ParameterError
 from recordmill.compat.mxnet.interpolation import RANDOM, kernel_name
 from recordmill.compat.mxnet.io.augment import COLOR_SPACES
-from recordmill.compat.mxnet.io.detection_augment import Augmentation, AugmentationPlan, decode_augmented, split_label
+from recordmill.compat.mxnet.io.detection_augment import (
+    Augmentation,
+    AugmentationSampler,
+    decode_and_augment_batch,
+    split_detection_label,
+)
 from recordmill.compat.mxnet.io.image_record import BatchBuilder, ImageRecordIter
 from recordmill.compat.mxnet.io.order import BatchRows, Span
 from recordmill.compat.mxnet.io.parameters import is_augmented, read_detection_parameters
@@ -25,9 +30,9 @@ _PREFIX_LENGTH = 4
 _SCAN_RECORDS = 1024
 
 
-class _DetectionBuilder(BatchBuilder):
+class _DetectionBatchBuilder(BatchBuilder):
     def __init__(self, values: dict[str, Any]) -> None:
-        self._plan = AugmentationPlan(values) if is_augmented(values) else None
+        self._sampler = AugmentationSampler(values) if is_augmented(values) else None
         super().__init__(values)
 
     def _create_table(self) -> RecordTable:
@@ -36,37 +41,39 @@ class _DetectionBuilder(BatchBuilder):
     def _create_decoder(self) -> Any:
         return _ResizingDecoder(self.values)
 
-    def ranges(self) -> list[list[Span]]:
+    def chunks_by_range(self) -> list[list[Span]]:
         return [[(0, len(self.table))]]
 
-    def _decode(self, samples: Samples, records: BatchRows) -> NDArray[Any]:
-        if self._plan is None:
-            return super()._decode(samples, records)
+    def _decode_samples(self, samples: Samples, records: BatchRows) -> NDArray[Any]:
+        if self._sampler is None:
+            return super()._decode_samples(samples, records)
         values = self.values
         try:
-            augmentations = self._draw_augmentations(self._plan, samples, records)
+            augmentations = self._draw_augmentations(self._sampler, samples, records)
             shape, fill, threads = values["data_shape"], values["fill_value"], values["preprocess_threads"]
-            pixels = decode_augmented(samples.images, augmentations, shape, fill, threads)
+            pixels = decode_and_augment_batch(samples.images, augmentations, shape, fill, threads)
         except rm.DecodeError as error:
             raise self._to_mxnet_error(error, records) from error
         normalized: Floats = self.decoder.normalize(pixels)
         return normalized
 
-    def _draw_augmentations(self, plan: AugmentationPlan, samples: Samples, records: BatchRows) -> list[Augmentation]:
-        """Draw the augmentation of each image, and replace its labels by the augmented ones."""
+    def _draw_augmentations(
+        self, sampler: AugmentationSampler, samples: Samples, records: BatchRows
+    ) -> list[Augmentation]:
+        """Draw the augmentation of each image, and replace its boxes in ``samples.labels`` by the augmented boxes."""
         augmentations, sizes = [], rm.image_sizes(samples.images, like="mxnet", orientation="apply").tolist()
-        generators = records.generators(self.values["seed"], None)
+        generators = records.create_generators(self.values["seed"], None)
         for number, (row, (height, width)) in enumerate(zip(samples.labels, sizes, strict=True)):
             label = row[_PREFIX_LENGTH : _PREFIX_LENGTH + int(row[3])].copy()
-            parts = split_label(label)
+            parts = split_detection_label(label)
             if parts is None:
                 message, expected = "the labels are not boxes", "a header of at least 2 and boxes of at least 5 values"
                 location = self.table.locate_row(int(records.rows[number]))
                 found = f"{len(label)} labels, widths {label[:2].tolist()}"
                 raise ParameterError(message, kind="bad_label", expected=expected, found=found, **location)
-            size = max(height, 1), max(width, 1)  # the size of an invalid image is 0; decoding it raises the error
+            size = max(height, 1), max(width, 1)  # size 0 means an invalid image, for which decoding raises
             with np.errstate(all="ignore"):  # boxes may have infinite coordinates
-                augmentation = plan.draw(size, parts[1], generators[number])
+                augmentation = sampler.draw_augmentation(size, parts[1], generators[number])
             row[1:3], row[3:] = augmentation.size, self.values["label_pad_value"]
             _store_labels(row, np.concatenate([parts[0], augmentation.rows.ravel()]))
             augmentations.append(augmentation)
@@ -74,7 +81,7 @@ class _DetectionBuilder(BatchBuilder):
 
 
 class ImageDetRecordIter(ImageRecordIter):
-    """``mx.io.ImageDetRecordIter``: batches of images of one size, each with all of its labels.
+    """``mx.io.ImageDetRecordIter``: batches of images and their labels, which are padded to one length.
 
     A row of labels is the channels, height and width of the image in the batch, the number of its labels, the labels,
     and `label_pad_value` up to the width of the longest row; empty boxes are dropped. The order of `shuffle` is that
@@ -82,11 +89,11 @@ class ImageDetRecordIter(ImageRecordIter):
     """
 
     _read_parameters = staticmethod(read_detection_parameters)
-    _builder_type = _DetectionBuilder
+    _builder_type = _DetectionBatchBuilder
 
 
 class _ResizingDecoder:
-    """Decodes whole images and resizes them to the batch's size; values are ``(pixel - mean) / std * scale``."""
+    """Decodes whole images, resizes them to the size of the batch, and returns ``(pixel - mean) / std * scale``."""
 
     dtype = np.dtype(np.float32)
 
@@ -122,7 +129,7 @@ class _ResizingDecoder:
 
 
 class _PaddedLabelTable(RecordTable):
-    """Table of records whose labels are padded to the width of the longest label."""
+    """Table of records with labels of any length, padded to the length of the longest."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__({**values, "path_imglist": ""})
@@ -135,7 +142,7 @@ class _PaddedLabelTable(RecordTable):
         self.label_width = _PREFIX_LENGTH + max(longest, width)
 
     def _find_longest_label(self) -> int:
-        """Read all headers and return the largest number of labels of a record."""
+        """Return the largest number of labels of a record, from the headers of all records."""
         longest = 1
         for start in range(0, len(self), _SCAN_RECORDS):
             _, _, headers, _ = self._read_headers(np.arange(start, min(start + _SCAN_RECORDS, len(self))))
@@ -151,7 +158,7 @@ class _PaddedLabelTable(RecordTable):
                 raise ParameterError(message, kind="bad_label", **self.locate_row(int(rows[row])))
             start = int(splits[row]) + (HEADER_BYTES if flag else 4)
             values = data[start : start + 4 * max(flag, 1)].view("<f4").astype(np.float32)
-            parts = split_label(values)
+            parts = split_detection_label(values)
             _store_labels(labels[row], values if parts is None else np.concatenate([parts[0], parts[1].ravel()]))
         return labels
 

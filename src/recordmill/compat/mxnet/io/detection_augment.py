@@ -1,4 +1,4 @@
-"""Augment images with boxes, with MXNet's random numbers.
+"""Augment images and their boxes, with the same random numbers as MXNet.
 
 Boxes are rows (class, left, top, right, bottom, ...) of float32, relative to the size of the image.
 """
@@ -18,12 +18,12 @@ from recordmill.compat.mxnet.io.augment import (
     Pixels,
     Window,
     decode,
-    decode_each,
+    decode_in_threads,
     draw_interpolation,
     shift_hls,
     shorter_side_size,
 )
-from recordmill.compat.mxnet.io.random import Floats, Generator, scale_to_range
+from recordmill.compat.mxnet.io.random import Floats, LibstdcxxGenerator, scale_to_range
 
 Rows = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -31,29 +31,29 @@ Flags = NDArray[np.bool_]
 _ZERO, _ONE = np.float32(0), np.float32(1)
 _CLASS, _LEFT, _TOP, _RIGHT, _BOTTOM = range(5)
 _BOX_WIDTH = 5
-# Like MXNet, draw a padding scale but do not pad if the scale is smaller than this.
+# MXNet draws a padding scale, but does not pad if the scale is below this value.
 _MIN_PAD_SCALE = np.float32(1.05)
 _COLORS = ("hue", "saturation", "illumination", "contrast")
-# Number of columns whose colors OpenCV converts together.
+# OpenCV converts the colors of this many columns at once, and rounds those of the remaining columns differently.
 _SIMD_COLUMNS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class WindowRegion:
-    """One window, or arrays of windows, in coordinates relative to the size of an image."""
+class RelativeWindow:
+    """A window, in coordinates relative to the size of the image; fields may be arrays, one element per window."""
 
     left: Any
     top: Any
     width: Any
     height: Any
 
-    def select(self, number: int) -> WindowRegion:
-        """Return window `number` of arrays of windows."""
-        return WindowRegion(self.left[number], self.top[number], self.width[number], self.height[number])
+    def select_window(self, number: int) -> RelativeWindow:
+        """Return the window with this number, if the fields are arrays."""
+        return RelativeWindow(self.left[number], self.top[number], self.width[number], self.height[number])
 
 
 @dataclass(frozen=True, slots=True)
-class Scaling:
+class ResizeStep:
     """Target size and interpolation (0 to 4) of a resize."""
 
     size: Size
@@ -62,24 +62,24 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Augmentation:
-    """Randomly drawn steps for one image, in the order in which they run, and the augmented boxes."""
+    """Random augmentation steps of one image, in the order in which they run, and its boxes after them."""
 
-    first_scaling: Scaling | None
+    first_resize: ResizeStep | None
     shifts: tuple[int, int, int]
     contrast: np.float32
     is_mirrored: bool
     window: Window
-    last_scaling: Scaling | None
+    last_resize: ResizeStep | None
     rows: Rows
 
     @property
     def size(self) -> Size:
         """Height and width of the augmented image."""
-        return self.last_scaling.size if self.last_scaling else (self.window[3], self.window[2])
+        return self.last_resize.size if self.last_resize else (self.window[3], self.window[2])
 
 
-def split_label(label: Rows) -> tuple[Rows, Rows] | None:
-    """Return the header and the non-empty boxes of a label; None if the label has another form."""
+def split_detection_label(label: Rows) -> tuple[Rows, Rows] | None:
+    """Split a label into header values and non-empty boxes; None if it does not consist of a header and boxes."""
     header, width = (int(one) if np.isfinite(one) else 0 for one in label[:2].tolist()) if len(label) > 1 else (0, 0)
     if not 2 <= header <= len(label) or width < _BOX_WIDTH or (len(label) - header) % width:
         return None
@@ -87,28 +87,28 @@ def split_label(label: Rows) -> tuple[Rows, Rows] | None:
     return label[:header], rows[(rows[:, _RIGHT] > rows[:, _LEFT]) & (rows[:, _BOTTOM] > rows[:, _TOP])]
 
 
-def decode_augmented(
+def decode_and_augment_batch(
     images: Sequence[Any], augmentations: Sequence[Augmentation], shape: Sequence[int], fill: int, threads: int
 ) -> NDArray[np.uint8]:
-    """Decode and augment the images of a batch; smaller images are padded at the right and bottom with 0."""
+    """Decode and augment the images of a batch; pad those smaller than `shape` at the right and bottom with 0."""
     batch = np.zeros((len(images), *shape), np.uint8)
 
     def decode_one(row: int) -> None:
         augmentation = augmentations[row]
-        pixels = _resize(decode(images[row], shape[0]), augmentation.first_scaling)
-        pixels = _resize(_crop_and_pad(pixels, augmentation, fill), augmentation.last_scaling)
+        pixels = _resize(decode(images[row], shape[0]), augmentation.first_resize)
+        pixels = _resize(_crop_and_pad(pixels, augmentation, fill), augmentation.last_resize)
         batch[row, :, : pixels.shape[0], : pixels.shape[1]] = pixels.transpose(2, 0, 1)
 
-    decode_each(decode_one, range(len(images)), threads)
+    decode_in_threads(decode_one, range(len(images)), threads)
     return batch
 
 
-def _resize(pixels: Pixels, scaling: Scaling | None) -> Pixels:
-    return pixels if scaling is None else resize(pixels, scaling.size, scaling.method)
+def _resize(pixels: Pixels, step: ResizeStep | None) -> Pixels:
+    return pixels if step is None else resize(pixels, step.size, step.method)
 
 
 def _crop_and_pad(pixels: Pixels, augmentation: Augmentation, fill: int) -> Pixels:
-    """Crop the window of an augmentation, recolor and mirror it, and fill the parts that are outside of the image."""
+    """Crop the window of an augmentation, change its colors and mirror it; fill the parts outside the image."""
     x, y, width, height = augmentation.window
     is_mirrored = augmentation.is_mirrored
     x = pixels.shape[1] - x - width if is_mirrored else x
@@ -136,17 +136,17 @@ def _recolor(pixels: Pixels, augmentation: Augmentation, behind: int) -> Pixels:
     return np.ascontiguousarray(pixels)
 
 
-class AugmentationPlan:
-    """Draws augmentations from the parameters of ImageDetRecordIter; uses random numbers in MXNet's order."""
+class AugmentationSampler:
+    """Draws the augmentation of each image from the parameters of ImageDetRecordIter, in MXNet's order."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
         count = values["num_crop_sampler"] if values["rand_crop_prob"] > 0 else 0
         self._samplers = [_CropSampler(values, number) for number in range(count)]
 
-    def draw(self, size: Size, rows: Rows, generator: Generator) -> Augmentation:
+    def draw_augmentation(self, size: Size, rows: Rows, generator: LibstdcxxGenerator) -> Augmentation:
         """Draw the augmentation of one image."""
-        first = self._draw_first_scaling(size, generator)
+        first = self._draw_first_resize(size, generator)
         size = first.size if first else size
         shifts, contrast = self._draw_colors(generator)
         probability = self._values["rand_mirror_prob"]
@@ -156,28 +156,28 @@ class AugmentationPlan:
             rows[:, _LEFT], rows[:, _RIGHT] = _ONE - rows[:, _RIGHT], _ONE - rows[:, _LEFT]
         left, top, size, rows = self._draw_padding(size, rows, generator)
         (x, y, width, height), rows = self._draw_crop(size, rows, generator)
-        last = self._draw_last_scaling((height, width), generator)
+        last = self._draw_last_resize((height, width), generator)
         return Augmentation(first, shifts, contrast, is_mirrored, (x - left, y - top, width, height), last, rows)
 
-    def _draw_first_scaling(self, size: Size, generator: Generator) -> Scaling | None:
+    def _draw_first_resize(self, size: Size, generator: LibstdcxxGenerator) -> ResizeStep | None:
         shorter = self._values["resize"]
-        return None if shorter == -1 else self._draw_scaling(size, shorter_side_size(size, shorter), generator)
+        return None if shorter == -1 else self._draw_resize(size, shorter_side_size(size, shorter), generator)
 
-    def _draw_last_scaling(self, size: Size, generator: Generator) -> Scaling | None:
+    def _draw_last_resize(self, size: Size, generator: LibstdcxxGenerator) -> ResizeStep | None:
         mode, goal = self._values["resize_mode"], self._values["data_shape"][1:]
         if mode == "force":
-            return self._draw_scaling(size, goal, generator)
+            return self._draw_resize(size, goal, generator)
         if mode == "shrink" and size[0] <= goal[0] and size[1] <= goal[1]:
             return None
         lengths, goals = np.array(size, np.float32), np.array(goal, np.float32)
         height, width = ((goals / lengths).min() * lengths).astype(int).tolist()
-        return self._draw_scaling(size, (height, width), generator)
+        return self._draw_resize(size, (height, width), generator)
 
-    def _draw_scaling(self, old: Size, new: Size, generator: Generator) -> Scaling:
+    def _draw_resize(self, old: Size, new: Size, generator: LibstdcxxGenerator) -> ResizeStep:
         new = max(new[0], 1), max(new[1], 1)
-        return Scaling(new, draw_interpolation(self._values["inter_method"], old, new, generator))
+        return ResizeStep(new, draw_interpolation(self._values["inter_method"], old, new, generator))
 
-    def _draw_colors(self, generator: Generator) -> tuple[tuple[int, int, int], np.float32]:
+    def _draw_colors(self, generator: LibstdcxxGenerator) -> tuple[tuple[int, int, int], np.float32]:
         probabilities = [np.float32(self._values[f"random_{name}_prob"]) for name in _COLORS]
         if not any(probability > 0 for probability in probabilities):
             return (0, 0, 0), _ZERO
@@ -188,8 +188,8 @@ class AugmentationPlan:
         )
         return (int(hue), int(light), int(saturation)), contrast if abs(contrast) > 1e-3 else _ZERO
 
-    def _draw_padding(self, size: Size, rows: Rows, generator: Generator) -> tuple[int, int, Size, Rows]:
-        """Return the padding on the left and on top, the padded size, and the boxes relative to it."""
+    def _draw_padding(self, size: Size, rows: Rows, generator: LibstdcxxGenerator) -> tuple[int, int, Size, Rows]:
+        """Return the padding on the left and on top, the padded size, and the boxes relative to the padded image."""
         probability, largest = self._values["rand_pad_prob"], self._values["max_pad_scale"]
         if probability > 0 and largest > 1 and generator.uniform() < np.float32(probability):
             scale = generator.uniform(1, largest)
@@ -198,16 +198,16 @@ class AugmentationPlan:
                 height, width = np.float32(size[0]), np.float32(size[1])
                 left, top = int(x * width), int(y * height)
                 right, below = int((scale - x - _ONE) * width), int((scale - y - _ONE) * height)
-                rows = _to_window_coordinates(rows, WindowRegion(-x, -y, scale, scale))
+                rows = _to_window_coordinates(rows, RelativeWindow(-x, -y, scale, scale))
                 return left, top, (size[0] + top + below, size[1] + left + right), rows
         return 0, 0, size, rows
 
-    def _draw_crop(self, size: Size, rows: Rows, generator: Generator) -> tuple[Window, Rows]:
+    def _draw_crop(self, size: Size, rows: Rows, generator: LibstdcxxGenerator) -> tuple[Window, Rows]:
         height, width = size
         if self._samplers and generator.uniform() < np.float32(self._values["rand_crop_prob"]):
             ratio = np.float32(width) / np.float32(height)
             for number in generator.permutation(len(self._samplers)):
-                crop = self._samplers[number].draw(ratio, rows, generator)
+                crop = self._samplers[number].draw_window(ratio, rows, generator)
                 if crop is not None:
                     region, rows = crop
                     x, w = (int(one * np.float32(width)) for one in (region.left, region.width))
@@ -217,36 +217,38 @@ class AugmentationPlan:
 
 
 class _CropSampler:
-    """Draws crop windows within one set of limits of scale, aspect ratio and overlap with boxes."""
+    """Draws crop windows within one set of limits of scale, aspect ratio and overlap with the boxes."""
 
     def __init__(self, values: Mapping[str, Any], number: int) -> None:
-        def option(name: str) -> Any:
+        def sampler_option(name: str) -> Any:
             settings = values[name]
             return settings[number] if len(settings) > 1 else settings[0]
 
-        def limits(name: str) -> tuple[float, float]:
-            return option(f"min_crop_{name}"), option(f"max_crop_{name}")
+        def sampler_limits(name: str) -> tuple[float, float]:
+            return sampler_option(f"min_crop_{name}"), sampler_option(f"max_crop_{name}")
 
-        self._scales, self._ratios = limits("scales"), limits("aspect_ratios")
-        self._trials = int(option("max_crop_trials"))
-        self._limits = [limits(name) for name in ("overlaps", "sample_coverages", "object_coverages")]
+        self._scales, self._ratios = sampler_limits("scales"), sampler_limits("aspect_ratios")
+        self._trials = int(sampler_option("max_crop_trials"))
+        self._limits = [sampler_limits(name) for name in ("overlaps", "sample_coverages", "object_coverages")]
         self._keeps_centers = values["crop_emit_mode"] == "center"
         self._min_overlap = np.float32(values["emit_overlap_thresh"])
 
-    def draw(self, ratio: np.float32, rows: Rows, generator: Generator) -> tuple[WindowRegion, Rows] | None:
-        """Return a window for an image of aspect ratio `ratio`, and the boxes in it; None if all trials fail."""
+    def draw_window(
+        self, ratio: np.float32, rows: Rows, generator: LibstdcxxGenerator
+    ) -> tuple[RelativeWindow, Rows] | None:
+        """Return a window and the boxes in it; None if all trials fail. `ratio` is the aspect ratio of the image."""
         regions = self._propose_windows(ratio, generator.peek_uniform(4 * self._trials).reshape(-1, 4).T)
         accepted = self._find_valid_windows(rows, regions)
         number = int(accepted.argmax()) if accepted.any() else self._trials
-        generator.skip(4 * min(number + 1, self._trials))
+        generator.skip_words(4 * min(number + 1, self._trials))
         if number == self._trials:
             return None
-        region = regions.select(number)
+        region = regions.select_window(number)
         return region, _to_window_coordinates(rows[self._find_kept_boxes(rows.T, region)], region) if len(
             rows
         ) else rows
 
-    def _propose_windows(self, ratio: np.float32, units: Floats) -> WindowRegion:
+    def _propose_windows(self, ratio: np.float32, units: Floats) -> RelativeWindow:
         """Return one candidate window per trial, from uniform random numbers of shape (4, trials)."""
         scale = scale_to_range(units[0], *np.array(self._scales, np.float32)) + np.float32(1e-12)
         low = np.maximum(np.float32(self._ratios[0]) / ratio, scale * scale)
@@ -255,18 +257,19 @@ class _CropSampler:
         with np.errstate(divide="ignore", over="ignore"):
             width, height = np.minimum(_ONE, scale * shape), np.minimum(_ONE, scale / shape)
         left, top = scale_to_range(units[2], _ZERO, _ONE - width), scale_to_range(units[3], _ZERO, _ONE - height)
-        return WindowRegion(left, top, width, height)
+        return RelativeWindow(left, top, width, height)
 
-    def _find_valid_windows(self, rows: Rows, regions: WindowRegion) -> Flags:
-        """Return a mask of the windows that satisfy the limits and keep at least one box; all if there are no boxes."""
+    def _find_valid_windows(self, rows: Rows, regions: RelativeWindow) -> Flags:
+        """Return whether each window satisfies the limits and keeps a box; always True if there are no boxes."""
         if not len(rows):
             return np.ones(regions.left.shape, bool)
         columns = rows.T[:, :, None]
         return np.asarray(
-            self._meets_limits(columns, regions).any(axis=0) & self._find_kept_boxes(columns, regions).any(axis=0)
+            self._meets_overlap_limits(columns, regions).any(axis=0)
+            & self._find_kept_boxes(columns, regions).any(axis=0)
         )
 
-    def _meets_limits(self, columns: Rows, region: WindowRegion) -> Flags:
+    def _meets_overlap_limits(self, columns: Rows, region: RelativeWindow) -> Flags:
         common, window, areas = _intersection_areas(columns, region), region.width * region.height, _box_areas(columns)
         satisfied = np.ones(common.shape, bool)
         for (low, high), total in zip(self._limits, (window + areas - common, window, areas), strict=True):
@@ -275,8 +278,8 @@ class _CropSampler:
                 satisfied &= (shares >= np.float32(low)) & (shares <= np.float32(high))
         return satisfied
 
-    def _find_kept_boxes(self, columns: Rows, region: WindowRegion) -> Flags:
-        """Return a mask of the boxes that stay in the label when a window is cropped."""
+    def _find_kept_boxes(self, columns: Rows, region: RelativeWindow) -> Flags:
+        """Return whether each box stays in the label when the window is cropped."""
         if not self._keeps_centers:
             return np.asarray(_intersection_areas(columns, region) / _box_areas(columns) > self._min_overlap)
         half = np.float32(0.5)
@@ -285,8 +288,8 @@ class _CropSampler:
         return np.asarray(inside & (region.top <= y) & (y < region.top + region.height))
 
 
-def _to_window_coordinates(rows: Rows, region: WindowRegion) -> Rows:
-    """Convert boxes to coordinates relative to a window, clipped to it."""
+def _to_window_coordinates(rows: Rows, region: RelativeWindow) -> Rows:
+    """Convert boxes to coordinates relative to a window, and clip them to it."""
     moved = rows.copy()
     for column, start, length in ((_LEFT, region.left, region.width), (_TOP, region.top, region.height)):
         moved[:, column] = np.maximum(_ZERO, (rows[:, column] - start) / length)
@@ -299,8 +302,8 @@ def _box_areas(columns: Rows) -> Rows:
     return areas
 
 
-def _intersection_areas(columns: Rows, region: WindowRegion) -> Rows:
-    """Return the areas that boxes share with a window."""
+def _intersection_areas(columns: Rows, region: RelativeWindow) -> Rows:
+    """Return the area of the intersection of each box with a window."""
     sides = []
     for column, start, length in ((_LEFT, region.left, region.width), (_TOP, region.top, region.height)):
         first = np.maximum(columns[column], start)

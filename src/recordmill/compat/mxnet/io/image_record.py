@@ -13,17 +13,17 @@ from recordmill.compat.mxnet.base import MXNetError, ParameterError
 from recordmill.compat.mxnet.io.decoding import BatchDecoder
 from recordmill.compat.mxnet.io.iterators import CurrentBatchIter, DataBatch, DataDesc
 from recordmill.compat.mxnet.io.mean_image import load_mean_image
-from recordmill.compat.mxnet.io.order import BatchRows, EpochOrders, Span, batches_in_file_order
+from recordmill.compat.mxnet.io.order import BatchRows, EpochOrderSampler, Span, iter_batches_in_file_order
 from recordmill.compat.mxnet.io.parameters import read_parameters
 from recordmill.compat.mxnet.io.records import RecordTable, Samples
-from recordmill.compat.mxnet.nd import wrap
+from recordmill.compat.mxnet.nd import as_ndarray
 from recordmill.concurrency.prefetch import Prefetcher
 
 _THREAD_NAME = "recordmill-mxnet"
 
 
 class BatchBuilder:
-    """Reads and decodes batches; does not reference the iterator, so that threads do not keep the iterator alive."""
+    """Reads and decodes batches. Has no reference to the iterator, so that threads do not keep it alive."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.values = values
@@ -37,25 +37,27 @@ class BatchBuilder:
         values, self.decoder = self.values, BatchDecoder(self.values)
         if not values["mean_img"] or values["dtype"] == "uint8":
             return self.decoder
-        parts = batches_in_file_order(self.ranges(), values["batch_size"], is_indexed=bool(values["path_imgidx"]))
+        parts = iter_batches_in_file_order(
+            self.chunks_by_range(), values["batch_size"], is_indexed=bool(values["path_imgidx"])
+        )
         mean = load_mean_image(values["mean_img"], values["data_shape"], lambda: map(self._read_and_decode, parts))
         return BatchDecoder(values, mean)
 
-    def ranges(self) -> list[list[Span]]:
-        """Return the chunks of every range, as spans of table rows; the rows of a chunk are shuffled together."""
+    def chunks_by_range(self) -> list[list[Span]]:
+        """Return the chunks of each range as spans of table rows; rows are shuffled within their chunk."""
         return self.table.ranges
 
     def build(self, records: BatchRows) -> DataBatch:
         """Read, decode and assemble one batch."""
         samples = self.table.read_samples(records.rows)
-        data, labels = self._decode(samples, records), samples.labels
+        data, labels = self._decode_samples(samples, records), samples.labels
         if labels.shape[1] == 1:
             labels = labels[:, 0]
         size = self.values["batch_size"]
         data, labels, ids = (_pad_rows(one, size) for one in (data, labels, samples.ids))
-        return DataBatch([wrap(data)], [wrap(labels)], records.pad, ids)
+        return DataBatch([as_ndarray(data)], [as_ndarray(labels)], records.pad, ids)
 
-    def _decode(self, samples: Samples, records: BatchRows) -> NDArray[Any]:
+    def _decode_samples(self, samples: Samples, records: BatchRows) -> NDArray[Any]:
         try:
             decoded: NDArray[Any] = self.decoder.decode(samples.images, records)
         except rm.DecodeError as error:
@@ -63,7 +65,7 @@ class BatchBuilder:
         return decoded
 
     def _read_and_decode(self, records: BatchRows) -> NDArray[Any]:
-        return self._decode(self.table.read_samples(records.rows), records)
+        return self._decode_samples(self.table.read_samples(records.rows), records)
 
     def _to_mxnet_error(self, error: rm.DecodeError, records: BatchRows) -> MXNetError:
         cause: Any = error.cause if isinstance(error.cause, rm.RecordmillError) else error
@@ -92,7 +94,7 @@ class ImageRecordIter(CurrentBatchIter):
         if self._values["round_batch"] and 2 * count < self.batch_size:
             message, found = "batch_size must be at most twice the number of images", f"{count} images"
             raise ParameterError(message, found=found, hint="round_batch=False")
-        self._orders = EpochOrders(self._builder.ranges(), self._values)
+        self._orders = EpochOrderSampler(self._builder.chunks_by_range(), self._values)
         self._next_order = self._orders.draw_next_order()
         self._epoch = -1
         self._prefetcher: Any = None
@@ -130,9 +132,9 @@ class ImageRecordIter(CurrentBatchIter):
         return super().getlabel()[0]
 
     def _start_reading(self) -> None:
-        """Start a thread that reads the batches after those already returned; a forked process starts its own."""
+        """Start a thread that reads the batches after the last one returned; a forked process starts its own."""
         rows = self._orders.split_into_batches(self._epoch, self._order, self._next_order, self._num_taken)
-        batches = map(self._builder.build, rows)  # a map object continues after an error, a generator does not
+        batches = map(self._builder.build, rows)  # `map` instead of a generator, which would end after an error
         depth = self._values["prefetch_buffer"]
         self._prefetcher = Prefetcher(batches, depth - 1, _THREAD_NAME) if depth else batches
         self._process = os.getpid()

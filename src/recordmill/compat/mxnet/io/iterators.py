@@ -1,4 +1,4 @@
-"""``mx.io.NDArrayIter`` and ``PrefetchingIter``, base classes of all iterators, and `DataBatch`."""
+"""``mx.io.NDArrayIter`` and ``PrefetchingIter``, the base classes of iterators, and `DataBatch`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray as Array
 
 from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError
-from recordmill.compat.mxnet.nd import NDArray, array, wrap
+from recordmill.compat.mxnet.nd import NDArray, array, as_ndarray
 from recordmill.concurrency.prefetch import Prefetcher
 
 LAST_BATCH = ("pad", "discard", "roll_over")
@@ -101,7 +101,7 @@ class DataIter:
 
 
 class CurrentBatchIter(DataIter):
-    """Base class of iterators whose `iter_next` sets `current_batch`."""
+    """Base class of iterators whose `iter_next` stores a `DataBatch` in `current_batch`."""
 
     current_batch: Any = None
 
@@ -129,7 +129,7 @@ class CurrentBatchIter(DataIter):
 
 
 class NDArrayIter(DataIter):
-    """``mx.io.NDArrayIter``: batches of the rows of arrays, which `shuffle` permutes with ``numpy.random``."""
+    """``mx.io.NDArrayIter``: batches of rows of arrays; `shuffle` permutes the rows with ``numpy.random``."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class NDArrayIter(DataIter):
         return [DataDesc(name, (self.batch_size, *one.shape[1:]), one.dtype.type) for name, one in arrays]
 
     def reset(self) -> None:
-        """Start the next epoch; with "roll_over", its first batch begins with the incomplete last batch of this one."""
+        """Start the next epoch; with "roll_over", its first batch begins with the rows left over from this epoch."""
         if self.shuffle:
             np.random.shuffle(self.idx)  # noqa: NPY002 (np.random.seed makes it reproducible)
             self._order = self._order[self.idx]
@@ -177,7 +177,7 @@ class NDArrayIter(DataIter):
         self._start = -self.batch_size
 
     def hard_reset(self) -> None:
-        """Start the next epoch and drop the incomplete last batch of this one."""
+        """Start the next epoch; drop rows left over from this epoch."""
         self._leftover = self._order[:0]
         self.reset()
 
@@ -207,7 +207,7 @@ class NDArrayIter(DataIter):
         return self._select_batch_rows(self.label)
 
     def getpad(self) -> int:
-        """Return the number of padding rows; with "roll_over", of rows from the previous epoch."""
+        """Return the number of padding rows in the current batch; with "roll_over", of rows from the previous epoch."""
         if self.last_batch_handle == "roll_over" and self._start == 0:
             return self._num_carried
         return max(self._start + self.batch_size - len(self._rows), 0)
@@ -217,7 +217,7 @@ class NDArrayIter(DataIter):
             raise MXNetError("there is no current batch; call iter_next() first", kind="no_batch")
         positions = np.arange(self._start, self._start + self.batch_size)
         rows: Array[np.int64] = self._rows[positions % len(self._rows)]
-        return [wrap(np.asarray(one)[rows]) for _, one in arrays]
+        return [as_ndarray(np.asarray(one)[rows]) for _, one in arrays]
 
 
 def _name_arrays(arrays: Any, name: str) -> NamedArrays:
@@ -244,7 +244,7 @@ def _common_length(arrays: NamedArrays) -> int:
 
 
 class PrefetchingIter(CurrentBatchIter):
-    """``mx.io.PrefetchingIter``: read several iterators ahead in a thread, and join their batches into one."""
+    """``mx.io.PrefetchingIter``: read batches of several iterators ahead in a thread, and join them into one batch."""
 
     def __init__(self, iters: Any, rename_data: Any = None, rename_label: Any = None) -> None:
         self.iters = iters if isinstance(iters, list) else [iters]
@@ -302,7 +302,7 @@ def _rename_descriptions(
 ) -> list[DataDesc]:
     if names is None:
         return [one for descriptions in described for one in descriptions]
-    # User-defined iterators often describe arrays by plain (name, shape) pairs.
+    # User-defined iterators often describe arrays by (name, shape) tuples instead of `DataDesc`.
     return [
         DataDesc(change.get(one[0], one[0]), one[1], getattr(one, "dtype", np.float32), getattr(one, "layout", "NCHW"))
         for descriptions, change in zip(described, names, strict=True)

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.compat.mxnet.base import ParameterError
-from recordmill.compat.mxnet.recordio import replace_file
+from recordmill.compat.mxnet.recordio import write_file_atomically
 
 Floats = NDArray[np.float32]
 # A file consists of magic number, reserved word and number of arrays, then the arrays, then their names.
 _LIST_HEADER = struct.pack("<QQQ", 0x112, 0, 1)
 _NAME = struct.pack("<QQ", 1, 8) + b"mean_img"
-# Magic numbers of two versions of an array's header, and the code of dense storage in the newer one.
+# Magic numbers of versions 1 and 2 of an array's header, and the number of dense storage in version 2.
 _VERSION_1, _VERSION_2, _DENSE = 0xF993FAC8, 0xF993FAC9, 0
 # The header is followed by device type and device number, then by the dtype, which is 0 for float32.
 _CONTEXT_BYTES, _DTYPE_BYTES = 8, 4
@@ -26,12 +26,12 @@ _CPU_FLOAT32 = struct.pack("<iii", 1, 0, 0)
 
 
 def load_mean_image(path: str, shape: tuple[int, ...], batches: Callable[[], Iterable[NDArray[Any]]]) -> Floats:
-    """Load a mean image; if the file does not exist, compute the mean of all images and write the file first."""
+    """Load a mean image; if the file does not exist, first compute the mean of all images and write it."""
     if not os.path.exists(path):
         mean = _compute_mean(shape, batches()).astype("<f4")
-        replace_file(path, next(_possible_headers(shape)) + _CPU_FLOAT32 + mean.tobytes() + _NAME)
+        write_file_atomically(path, next(_iter_possible_headers(shape)) + _CPU_FLOAT32 + mean.tobytes() + _NAME)
     data = Path(path).read_bytes()
-    for header in _possible_headers(shape):
+    for header in _iter_possible_headers(shape):
         start = len(header) + _CONTEXT_BYTES + _DTYPE_BYTES
         is_float32 = data[start - _DTYPE_BYTES : start] == bytes(_DTYPE_BYTES)
         size = 4 * int(np.prod(shape))
@@ -41,8 +41,8 @@ def load_mean_image(path: str, shape: tuple[int, ...], batches: Callable[[], Ite
     raise ParameterError("Invalid mean image file format", kind="bad_shape", shard=path, expected=expected)
 
 
-def _possible_headers(shape: tuple[int, ...]) -> Iterator[bytes]:
-    """Yield the start of the file, up to the device type, in each version of the format, newest first."""
+def _iter_possible_headers(shape: tuple[int, ...]) -> Iterator[bytes]:
+    """Yield the bytes before the device type in a file with one such array, for each format version, newest first."""
     count = len(shape)
     yield _LIST_HEADER + struct.pack(f"<Iii{count}q", _VERSION_2, _DENSE, count, *shape)
     yield _LIST_HEADER + struct.pack(f"<Ii{count}q", _VERSION_1, count, *shape)
@@ -50,7 +50,7 @@ def _possible_headers(shape: tuple[int, ...]) -> Iterator[bytes]:
 
 
 def _compute_mean(shape: tuple[int, ...], batches: Iterable[NDArray[Any]]) -> Floats:
-    """Sum images in float32 one after another and multiply by one over their number, which rounds as MXNet does."""
+    """Sum images one by one in float32 and multiply by the inverse of their number, so that it rounds as MXNet does."""
     total, count = np.zeros(shape, np.float32), 0
     for batch in batches:
         for image in batch:

@@ -12,22 +12,22 @@ from numpy.typing import NDArray
 
 import recordmill as rm
 from recordmill.compat.mxnet.io.random import (
-    Generator,
-    create_generators,
-    mersenne_twister,
-    seed_generator,
-    shuffle,
+    LibstdcxxGenerator,
+    create_image_generators,
+    create_mersenne_twister,
+    create_seeded_generator,
+    shuffle_long_list,
 )
 
 Ints = NDArray[np.int64]
-# Position of the first item, and the position after the last one.
+# Start and stop of consecutive positions.
 Span = tuple[int, int]
 # Number of bytes that MXNet reads at once. A chunk ends before the last record that starts before its last 8 bytes.
 CHUNK_BYTES = 1 << 23
 _FRAME_HEADER_BYTES = 8
-# Factor by which `shuffle_chunk_size` makes more ranges than necessary.
+# With `shuffle_chunk_size`, MXNet makes this many times more ranges than the size requires.
 _EXTRA_RANGES = 1.1
-# MXNet adds these to its seeds: the first to those of `shuffle` and `seed_aug`, the second to `shuffle_chunk_seed`.
+# MXNet adds the first to the seeds of `shuffle` and `seed_aug`, and the second to `shuffle_chunk_seed`.
 _SEED_OFFSET = 111
 _RANGE_SEED_OFFSET = 666
 
@@ -59,19 +59,19 @@ class BatchRows:
     def __getitem__(self, selected: Ints) -> BatchRows:
         return BatchRows(self.rows[selected], self.slots[selected], self.positions[selected], self.epoch)
 
-    def draws(self, seed: int) -> rm.Draws:
-        """Return the random numbers of the epoch."""
+    def create_draws(self, seed: int) -> rm.Draws:
+        """Return the random number generator of this epoch."""
         return rm.Draws(seed % 2**64, self.epoch)
 
-    def generators(self, seed: int, seed_aug: int | None) -> list[Generator]:
-        """Return a generator per record: MXNet's if `seed_aug` is set, else one seeded by seed, epoch and position."""
+    def create_generators(self, seed: int, seed_aug: int | None) -> list[LibstdcxxGenerator]:
+        """Return a generator per record: seeded as in MXNet if `seed_aug` is set, else by seed, epoch and position."""
         if seed_aug is None:
-            return create_generators(self.draws(seed), self.positions)
-        return [seed_generator(seed_aug + _SEED_OFFSET + slot) for slot in self.slots.tolist()]
+            return create_image_generators(self.create_draws(seed), self.positions)
+        return [create_seeded_generator(seed_aug + _SEED_OFFSET + slot) for slot in self.slots.tolist()]
 
 
 def split_part_into_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
-    """Return the byte ranges of one part: one range, or several if `shuffle_chunk_size` (MiB) limits their size."""
+    """Return the byte ranges of one part of `size` bytes: one, or several if `shuffle_chunk_size` (MiB) is set."""
     num_parts, part, chunk = values["num_parts"], values["part_index"], values["shuffle_chunk_size"]
     count = max(math.ceil(size * _EXTRA_RANGES / (num_parts * (chunk << 20))), 1) if chunk > 0 else 1
     step = (-(-size // (num_parts * count)) + 3) // 4 * 4
@@ -79,7 +79,7 @@ def split_part_into_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
 
 
 def split_span_into_chunks(starts: Ints, span: Span, size: int) -> list[Span]:
-    """Split a span of records into the chunks that MXNet reads at once."""
+    """Split a span of records into chunks, which MXNet reads one at a time."""
     first, last = span
     end = int(starts[last]) if last < len(starts) else size
     chunks = []
@@ -95,8 +95,8 @@ def split_span_into_chunks(starts: Ints, span: Span, size: int) -> list[Span]:
     return chunks
 
 
-class EpochOrders:
-    """Draws the orders of successive epochs; the random generators are not reset between epochs.
+class EpochOrderSampler:
+    """Draws the record order of one epoch after another; the random generators are not reset between epochs.
 
     With an index file all records of the part are shuffled together; without one, the records of each chunk are.
     """
@@ -105,22 +105,22 @@ class EpochOrders:
         self._ranges, self._is_indexed = ranges, bool(values.get("path_imgidx"))
         self._batch_size: int = values["batch_size"]
         self._fills_last: bool = values["round_batch"]
-        self._words = mersenne_twister(_SEED_OFFSET + values["seed"]) if values["shuffle"] else None
+        self._words = create_mersenne_twister(_SEED_OFFSET + values["seed"]) if values["shuffle"] else None
         seed = values["part_index"] + values["num_parts"] + len(ranges) + values["shuffle_chunk_seed"]
-        self._range_words = mersenne_twister(_RANGE_SEED_OFFSET + seed) if len(ranges) > 1 else None
+        self._range_words = create_mersenne_twister(_RANGE_SEED_OFFSET + seed) if len(ranges) > 1 else None
         self._range_order = list(range(len(ranges)))
 
     def draw_next_order(self) -> EpochOrder:
         """Return the order of the next epoch."""
         if self._range_words is not None:
-            shuffle(self._range_order, self._range_words)
+            shuffle_long_list(self._range_order, self._range_words)
         rows: list[Ints] = []
         slots: list[Ints] = []
         visited = 0
         for first, last in (chunk for number in self._range_order for chunk in self._ranges[number]):
             order = list(range(last - first))
             if self._words is not None:
-                shuffle(order, self._words)
+                shuffle_long_list(order, self._words)
             chosen = np.array(order, np.int64)
             rows.append(first + chosen)
             slots.append(self._assign_slots(chosen, visited))
@@ -152,10 +152,10 @@ class EpochOrders:
             yield BatchRows(rows, slots, np.arange(start, start + len(rows)), epoch, pad)
 
 
-def batches_in_file_order(
+def iter_batches_in_file_order(
     ranges: Sequence[Sequence[Span]], batch_size: int, *, is_indexed: bool
 ) -> Iterator[BatchRows]:
-    """Yield all records in file order, as MXNet reads them for the mean image."""
+    """Yield batches of all records in file order; MXNet uses this order for the mean image."""
     for first, last in (chunk for chunks in ranges for chunk in chunks):
         for start in range(first, last, batch_size):
             rows = np.arange(start, min(start + batch_size, last))

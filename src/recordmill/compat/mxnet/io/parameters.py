@@ -17,7 +17,7 @@ _MAX_SIDE = 1 << 15
 
 
 def _expand_table(rows: list[tuple[Any, str]]) -> dict[str, Any]:
-    """Convert rows of a value and space-separated names to a dict from each name to its value."""
+    """Convert (value, space-separated names) rows to a dict from each name to its value."""
     return {name: value for value, names in rows for name in names.split()}
 
 
@@ -81,7 +81,7 @@ _SHARED = (
     "shuffle_chunk_seed mean_img mean_r mean_g mean_b mean_a scale"
 )
 _COVERAGES = ("overlaps", "sample_coverages", "object_coverages")
-# Parameters that have one value for all crop samplers, or one value per sampler.
+# Parameters with one value for all crop samplers, or with one value for each.
 _SAMPLER_DEFAULTS: dict[str, Any] = _expand_table(
     [
         ((0.0,), "min_crop_scales min_crop_overlaps min_crop_sample_coverages min_crop_object_coverages"),
@@ -125,7 +125,7 @@ _DETECTION_RANGES: dict[str, tuple[float, float]] = {
     ),
 }
 _DETECTION_CHOICES = {"crop_emit_mode": ("center", "overlap"), "resize_mode": ("force", "shrink", "fit")}
-# Parameters that are supported only with their default values, and what to use instead.
+# Parameters that are supported only with their default values, and hints at what to use instead.
 _DETECTION_UNSUPPORTED = {
     "aug_seq": _AUG_SEQ_HINT,
     "mean_img": "use mean_r, mean_g and mean_b",
@@ -154,7 +154,7 @@ def has_random_light(values: Mapping[str, Any]) -> bool:
     return any(values[name] for name in _LIGHT)
 
 
-def aspect_ratios(values: Mapping[str, Any]) -> tuple[float, float]:
+def crop_aspect_ratios(values: Mapping[str, Any]) -> tuple[float, float]:
     """Return the smallest and largest width / height of random crops."""
     low, high = values["min_aspect_ratio"], np.float32(values["max_aspect_ratio"])
     one = np.float32(1)
@@ -162,7 +162,7 @@ def aspect_ratios(values: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def read_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse and check the parameters of ImageRecordIter; return the values of all of them, including defaults."""
+    """Parse and check the given parameters of ImageRecordIter; return all parameters, including defaults."""
     values = _parse_parameters(given, _DEFAULTS)
     if values["aug_seq"] != _DEFAULTS["aug_seq"]:
         raise _unsupported_error("aug_seq", values["aug_seq"], _AUG_SEQ_HINT)
@@ -170,19 +170,21 @@ def read_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     channels = values["data_shape"][0]
     _check_shape(values["data_shape"], (1, 3, 4))
     if values["dtype"] not in _DTYPES:
-        raise _range_error("dtype", values["dtype"], "float32, uint8 or int8")
+        raise _invalid_value_error("dtype", values["dtype"], "float32, uint8 or int8")
     for color in "rgba"[:channels]:
         if not values[f"std_{color}"] > 0:
-            raise _range_error(f"std_{color}", values[f"std_{color}"], "a positive number")
+            raise _invalid_value_error(f"std_{color}", values[f"std_{color}"], "a positive number")
     if values["inter_method"] not in METHODS or (values["inter_method"] == NEAREST and has_affine_transform(values)):
-        raise _range_error("inter_method", values["inter_method"], "1 to 4, 9, 10, or 0 without rotation and scaling")
-    _check_crops(values)
-    _check_colors(values)
+        raise _invalid_value_error(
+            "inter_method", values["inter_method"], "1 to 4, 9, 10, or 0 without rotation and scaling"
+        )
+    _check_crop_options(values)
+    _check_color_options(values)
     return values
 
 
 def read_detection_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse and check the parameters of ImageDetRecordIter; return the values of all of them, including defaults."""
+    """Parse and check the given parameters of ImageDetRecordIter; return all parameters, including defaults."""
     values = _parse_parameters(given, _DETECTION_DEFAULTS)
     for name, hint in _DETECTION_UNSUPPORTED.items():
         if values[name] != _DETECTION_DEFAULTS[name]:
@@ -193,9 +195,9 @@ def read_detection_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     _check_ranges(values, _DETECTION_RANGES)
     for name, words in _DETECTION_CHOICES.items():
         if values[name] not in words:
-            raise _range_error(name, values[name], " or ".join(words))
+            raise _invalid_value_error(name, values[name], " or ".join(words))
     if values["inter_method"] not in METHODS:
-        raise _range_error("inter_method", values["inter_method"], "0 to 4, 9 or 10")
+        raise _invalid_value_error("inter_method", values["inter_method"], "0 to 4, 9 or 10")
     if values["data_shape"][0] == 1 and _changes_colors(values):
         raise _unsupported_error("random_hue_prob", values["random_hue_prob"], "data_shape has one channel")
     _check_crop_samplers(values)
@@ -204,7 +206,7 @@ def read_detection_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_augmented(values: Mapping[str, Any]) -> bool:
-    """Return whether images are changed other than by resizing them to the shape of the batch."""
+    """Return whether the parameters change images in any way other than by resizing them to the shape of the batch."""
     return (
         any(values[name] > 0 for name in _PROBABILITIES)
         or _changes_colors(values)
@@ -220,7 +222,7 @@ def _changes_colors(values: Mapping[str, Any]) -> bool:
 
 
 def _round_like_text_parser(value: float) -> float:
-    """Round to float32 as MXNet parses text: the integer part and the fraction apart, and then their sum."""
+    """Round to float32 as MXNet's text parser does: integer part and fraction separately, then their sum."""
     integer = np.trunc(value)
     return float(np.float32(integer) + np.float32(value - integer))
 
@@ -240,53 +242,55 @@ def _parse_parameters(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> 
         if values[name] is None:
             raise ParameterError(f"Required parameter {name} is not presented", expected=name)
     if values["ctx"] not in ("cpu", "gpu"):
-        raise _range_error("ctx", values["ctx"], "cpu or gpu")
+        raise _invalid_value_error("ctx", values["ctx"], "cpu or gpu")
     return values
 
 
 def _check_ranges(values: Mapping[str, Any], ranges: Mapping[str, tuple[float, float]]) -> None:
-    """Raise an error for a number that is out of range."""
+    """Raise ParameterError if a number is out of its range."""
     for name, (low, high) in ranges.items():
         if not low <= values[name] <= high or (values[name] == 0 and name in _NONZERO):
-            raise _range_error(name, values[name], f"{low:g} to {high:g}")
+            raise _invalid_value_error(name, values[name], f"{low:g} to {high:g}")
 
 
 def _check_shape(shape: tuple[int, ...], channels: tuple[int, ...]) -> None:
-    """Raise an error unless the shape is (channels, height, width) with a supported number of channels."""
+    """Raise ParameterError if `data_shape` is not (channels, height, width) with a supported number of channels."""
     if shape[0] not in channels or min(shape[1:]) < 1:
-        raise _range_error("data_shape", shape, f"{' or '.join(map(str, channels))} channels, height and width")
+        raise _invalid_value_error("data_shape", shape, f"{' or '.join(map(str, channels))} channels, height and width")
 
 
-def _range_error(name: str, found: Any, expected: str) -> ParameterError:
-    """Return the error for a value that a parameter cannot have."""
+def _invalid_value_error(name: str, found: Any, expected: str) -> ParameterError:
+    """Create the error for an invalid value of a parameter."""
     message = f"value {found} for Parameter {name} is out of range"
     return ParameterError(message, expected=expected, found=str(found))
 
 
 def _unsupported_error(name: str, found: Any, hint: str) -> UnsupportedError:
-    """Return the error for a value that MXNet supports and this package does not."""
+    """Create the error for a value that MXNet supports but this package does not."""
     message = f"the parameter {name} is not supported"
     return UnsupportedError(message, found=f"{name}={found!r}", hint=hint)
 
 
-def _check_crops(values: Mapping[str, Any]) -> None:
+def _check_crop_options(values: Mapping[str, Any]) -> None:
     largest, smallest = values["max_crop_size"], values["min_crop_size"]
     scales = values["min_random_scale"], values["max_random_scale"]
     if values["random_resized_crop"] and (values["rand_crop"] or (largest, smallest) != (-1, -1) or scales != (1, 1)):
         raise ParameterError("random_resized_crop cannot be combined with rand_crop, crop sizes or random scales")
     if smallest > largest or (largest > 0 > smallest):
-        raise _range_error("min_crop_size, max_crop_size", (smallest, largest), "both or neither, in ascending order")
+        raise _invalid_value_error(
+            "min_crop_size, max_crop_size", (smallest, largest), "both or neither, in ascending order"
+        )
     for name, (low, high) in {
         "min_random_area, max_random_area": (values["min_random_area"], values["max_random_area"]),
-        "min_aspect_ratio, max_aspect_ratio": aspect_ratios(values),
+        "min_aspect_ratio, max_aspect_ratio": crop_aspect_ratios(values),
         "min_random_scale, max_random_scale": scales,
         "min_img_size, max_img_size": (values["min_img_size"], values["max_img_size"]),
     }.items():
         if low > high or ("aspect" in name and low <= 0):
-            raise _range_error(name, (low, high), "a positive range in ascending order")
+            raise _invalid_value_error(name, (low, high), "a positive range in ascending order")
 
 
-def _check_colors(values: Mapping[str, Any]) -> None:
+def _check_color_options(values: Mapping[str, Any]) -> None:
     channels = values["data_shape"][0]
     for name in (*JITTER, "pca_noise", *SHIFTS):
         if values[name] and (channels == 4 or (channels == 1 and name in SHIFTS)):
@@ -308,9 +312,9 @@ def _check_crop_samplers(values: Mapping[str, Any]) -> None:
             low, high = lows[number % len(lows)], highs[number % len(highs)]
             if not 0 <= low <= high or (name == "scales" and not low < high <= 1):
                 expected = "0 <= min < max <= 1" if name == "scales" else "0 <= min <= max"
-                raise _range_error(f"min_crop_{name}, max_crop_{name}", (low, high), expected)
+                raise _invalid_value_error(f"min_crop_{name}, max_crop_{name}", (low, high), expected)
     if not all(0 <= trials <= _MAX_SIDE for trials in values["max_crop_trials"]):
-        raise _range_error("max_crop_trials", values["max_crop_trials"], f"0 to {_MAX_SIDE}")
+        raise _invalid_value_error("max_crop_trials", values["max_crop_trials"], f"0 to {_MAX_SIDE}")
 
 
 def _parse_value(name: str, value: Any, default: Any) -> Any:
@@ -369,7 +373,7 @@ _PARSERS_BY_TYPE: dict[type, Callable[[Any], Any]] = {
     str: str,
     tuple: _parse_floats,
 }
-# Names of the parsed types in MXNet's error messages.
+# Name of the type that each parser returns, as in MXNet's error messages.
 _TYPES: dict[Any, str] = {
     _parse_int: "int",
     _parse_bool: "boolean",

@@ -1,4 +1,4 @@
-"""MXNet's random numbers: the distributions of libstdc++ before version 11 over a stream of 32-bit words.
+"""MXNet's random numbers: distributions of libstdc++ before version 11, applied to a stream of random 32-bit words.
 
 MXNet's own generator is ``std::mt19937`` (Matsumoto, Nishimura: Mersenne Twister, ACM TOMACS 8, 1998).
 """
@@ -22,12 +22,12 @@ _MAX_WORD = 2**32 - 1
 _BLOCK = 64
 _BELOW_ONE = np.nextafter(np.float32(1), np.float32(0))
 _TWO = np.float32(2)
-# Number of swaps that `shuffle` draws at once.
+# Number of swap positions that `shuffle_long_list` draws at once.
 _SHUFFLE_BLOCK = 1 << 14
 
 
-class Generator:
-    """Stream of random numbers for one image."""
+class LibstdcxxGenerator:
+    """Random generator with the distributions of libstdc++, over blocks of random 32-bit words."""
 
     def __init__(self, blocks: Iterator[Words]) -> None:
         self._blocks = blocks
@@ -40,18 +40,18 @@ class Generator:
         return self._words[self._next : self._next + count]
 
     def peek_uniform(self, count: int) -> Floats:
-        """Return the next float32 numbers in [0, 1) without consuming them."""
+        """Return the next `count` float32 numbers in [0, 1) without consuming them."""
         units: Floats = np.minimum(self._peek_words(count).astype(np.float32) * np.float32(2.0**-32), _BELOW_ONE)
         return units
 
-    def skip(self, count: int) -> None:
-        """Consume `count` words."""
+    def skip_words(self, count: int) -> None:
+        """Skip the next `count` random words."""
         self._next += count
 
     def next_word(self) -> int:
-        """Return the next 32 bits."""
+        """Return the next random 32-bit word."""
         word = int(self._peek_words(1)[0])
-        self.skip(1)
+        self.skip_words(1)
         return word
 
     def uniform(self, low: Any = 0, high: Any = 1) -> np.float32:
@@ -68,8 +68,8 @@ class Generator:
             word = self.next_word()
         return low + word // share
 
-    def coin(self) -> bool:
-        """Return True with probability 0.5: ``std::bernoulli_distribution``, which takes two words."""
+    def flip_coin(self) -> bool:
+        """Return True with probability 0.5: ``std::bernoulli_distribution``, which consumes two words."""
         low, high = self.next_word(), self.next_word()
         return (low + high * 2.0**32) / 2.0**64 < 0.5
 
@@ -103,26 +103,26 @@ def round_half_away(value: np.float32) -> int:
     return int(math.copysign(math.floor(abs(float(value)) + 0.5), value))
 
 
-def mersenne_twister(seed: int) -> np.random.RandomState:
-    """Return ``std::mt19937`` as a source of words."""
+def create_mersenne_twister(seed: int) -> np.random.RandomState:
+    """Return a generator whose 32-bit words equal those of ``std::mt19937`` with this seed."""
     return np.random.RandomState(seed % 2**32)
 
 
-def seed_generator(seed: int) -> Generator:
-    """Return MXNet's generator for a seed."""
+def create_seeded_generator(seed: int) -> LibstdcxxGenerator:
+    """Return a generator over ``std::mt19937``, which MXNet uses."""
 
-    def blocks() -> Iterator[Words]:
-        words = mersenne_twister(seed)
+    def yield_word_blocks() -> Iterator[Words]:
+        words = create_mersenne_twister(seed)
         while True:
             yield words.randint(0, 2**32, _BLOCK, np.uint32)
 
-    return Generator(blocks())
+    return LibstdcxxGenerator(yield_word_blocks())
 
 
-def create_generators(draws: rm.Draws, positions: Ints) -> list[Generator]:
-    """Return one generator per image that depends on seed, epoch and position only."""
+def create_image_generators(draws: rm.Draws, positions: Ints) -> list[LibstdcxxGenerator]:
+    """Return one generator per position; its numbers depend only on the seed, the epoch and the position."""
     first = _draw_words(draws, positions, 0)
-    return [Generator(_draw_word_blocks(draws, *one)) for one in zip(positions, first, strict=True)]
+    return [LibstdcxxGenerator(_draw_word_blocks(draws, *one)) for one in zip(positions, first, strict=True)]
 
 
 def _draw_word_blocks(draws: rm.Draws, position: np.int64, first: Words) -> Iterator[Words]:
@@ -137,8 +137,8 @@ def _draw_words(draws: rm.Draws, positions: Ints, first: int) -> Words:
     return (draws.words(positions, rm.Stage.FREE, _BLOCK, first) >> np.uint64(32)).astype(np.uint32)
 
 
-def shuffle(order: list[int], words: np.random.RandomState) -> None:
-    """Permute a long list in place as `Generator.permutation` does, drawing random numbers in blocks."""
+def shuffle_long_list(order: list[int], words: np.random.RandomState) -> None:
+    """Shuffle a list in place as ``std::shuffle`` does, but draw the random numbers in blocks, which is faster."""
     for start in range(1, len(order), _SHUFFLE_BLOCK):
         partners = _draw_swap_partners(words, start, min(start + _SHUFFLE_BLOCK, len(order)))
         for position, other in enumerate(partners, start):
@@ -148,11 +148,11 @@ def shuffle(order: list[int], words: np.random.RandomState) -> None:
 def _draw_swap_partners(words: np.random.RandomState, start: int, stop: int) -> list[int]:
     sizes = np.arange(start + 1, stop + 1, dtype=np.uint64)
     shares = np.uint64(_MAX_WORD) // sizes
-    chosen = _take_words(words, len(sizes))
+    chosen = _draw_raw_words(words, len(sizes))
     while len(rejected := np.flatnonzero(chosen >= sizes * shares)):
-        chosen = np.concatenate([chosen[: rejected[0]], chosen[rejected[0] + 1 :], _take_words(words, 1)])
+        chosen = np.concatenate([chosen[: rejected[0]], chosen[rejected[0] + 1 :], _draw_raw_words(words, 1)])
     return (chosen // shares).astype(np.int64).tolist()  # type: ignore[no-any-return]
 
 
-def _take_words(words: np.random.RandomState, count: int) -> NDArray[np.uint64]:
+def _draw_raw_words(words: np.random.RandomState, count: int) -> NDArray[np.uint64]:
     return words.randint(0, 2**32, count, dtype=np.uint32).astype(np.uint64)

@@ -32,7 +32,7 @@ class Samples:
 
 
 class RecordTable:
-    """The records of one part of one or several files.
+    """Table of the records in one part of one or several files.
 
     Can be pickled, used after a fork, and read by several threads.
     """
@@ -41,7 +41,7 @@ class RecordTable:
         paths = find_record_files(values["path_imgrec"])
         list_path = values.get("path_imglist")
         self.label_width: int = values["label_width"]
-        self._listed_labels = _read_labels(list_path, self.label_width) if list_path else None
+        self._listed_labels = _read_list_labels(list_path, self.label_width) if list_path else None
         with convert_errors():
             self.readers = [rm.ShardReader(path, format="recordio", compression=None) for path in paths]
             for reader in self.readers:
@@ -53,7 +53,7 @@ class RecordTable:
         return len(self.positions)
 
     def _select_part(self, values: Mapping[str, Any]) -> tuple[Ints, list[list[Span]]]:
-        """Return the positions of the records in the part, and the chunks of each range as spans of these positions."""
+        """Return the positions of the part's records, and the chunks of each range as spans of rows of the part."""
         num_parts, part, index_path = values["num_parts"], values["part_index"], values.get("path_imgidx")
         if not 0 <= part < num_parts:
             found = f"part_index={part}, num_parts={num_parts}"
@@ -63,7 +63,7 @@ class RecordTable:
         parts = zip(self.readers, bases[:-1], strict=True)
         starts: Ints = np.concatenate([reader.index.offsets + base for reader, base in parts])
         if index_path:
-            marks = _read_offsets(index_path, starts)
+            marks = _read_index_offsets(index_path, starts)
             step = -(-len(marks) // num_parts)
             begin, stop = (int(marks[k * step]) if k * step < len(marks) else _MAX_OFFSET for k in (part, part + 1))
             ranges = [(begin, stop)]
@@ -79,21 +79,21 @@ class RecordTable:
         return np.arange(first, last), [[(start - first, stop - first) for start, stop in one] for one in chunks]
 
     def locate_row(self, row: int) -> dict[str, Any]:
-        """Return the shard, the record number and the offset of a row, for error messages."""
+        """Return the shard, the record number and the offset of the record in a row, for error messages."""
         position = int(self.positions[row])
         number = int(np.searchsorted(self.first_rows, position, "right")) - 1
         record, reader = position - int(self.first_rows[number]), self.readers[number]
         return {"shard": reader.path, "record": record, "offset": int(reader.index.offsets[record])}
 
     def read_samples(self, rows: Ints) -> Samples:
-        """Read and parse the records of these rows."""
+        """Read the records in these rows, and parse their labels and ids."""
         data, splits, headers, starts = self._read_headers(rows)
         view = data.data
         images = [view[start:stop] for start, stop in zip(starts.tolist(), splits[1:].tolist(), strict=True)]
         return Samples(images, self._parse_labels(rows, headers, data, splits), headers["id"].astype(np.uint64))
 
     def _read_headers(self, rows: Ints) -> tuple[NDArray[np.uint8], Ints, Any, Ints]:
-        """Return concatenated payloads, their row splits, their headers, and the offsets at which images start."""
+        """Return the concatenated payloads, their row splits and headers, and the offset of each image in them."""
         data, splits = self._read_payloads(rows)
         sizes = np.diff(splits)
         for row in np.flatnonzero(sizes < HEADER_BYTES)[:1]:
@@ -125,7 +125,7 @@ class RecordTable:
 
     def _parse_labels(self, rows: Ints, headers: Any, data: NDArray[np.uint8], splits: Ints) -> NDArray[np.float32]:
         if self._listed_labels is not None:
-            return self._find_listed_labels(rows, headers["id"].tolist())
+            return self._look_up_listed_labels(rows, headers["id"].tolist())
         flags, width = headers["flag"], self.label_width
         if width == 1 and not flags.any():
             return np.ascontiguousarray(headers["label"][:, None], np.float32)
@@ -138,7 +138,7 @@ class RecordTable:
         labels: NDArray[np.float32] = data[offsets].view("<f4").astype(np.float32)
         return labels
 
-    def _find_listed_labels(self, rows: Ints, ids: Sequence[int]) -> NDArray[np.float32]:
+    def _look_up_listed_labels(self, rows: Ints, ids: Sequence[int]) -> NDArray[np.float32]:
         known: Any = self._listed_labels
         for row, key in enumerate(ids):
             if key not in known:
@@ -149,7 +149,7 @@ class RecordTable:
 
 
 def find_record_files(names: str) -> list[str]:
-    """Return the non-empty files of `path_imgrec`, which has files and folders separated by semicolons."""
+    """Return the non-empty files that `path_imgrec` names: files and folders, separated by semicolons."""
     if not names:
         raise ParameterError("path_imgrec must be given", expected="path_imgrec")
     files: list[str] = []
@@ -167,7 +167,7 @@ def find_record_files(names: str) -> list[str]:
     return filled
 
 
-def _read_offsets(path: str, starts: Ints) -> Ints:
+def _read_index_offsets(path: str, starts: Ints) -> Ints:
     try:
         numbers = np.array(Path(path).read_text("utf-8").split(), np.int64).reshape(-1, 2)
     except (ValueError, OverflowError) as error:
@@ -180,7 +180,7 @@ def _read_offsets(path: str, starts: Ints) -> Ints:
     return marks
 
 
-def _read_labels(path: str, width: int) -> dict[int, NDArray[np.float32]]:
+def _read_list_labels(path: str, width: int) -> dict[int, NDArray[np.float32]]:
     if not os.path.exists(path):
         raise MissingFileError(f"LocalFileSystem.GetPathInfo: {path} error: No such file or directory", shard=path)
     try:

@@ -1,12 +1,12 @@
-"""``mx.nd``: arrays in host memory and the operations on them that data programs use."""
+"""``mx.nd``: arrays in host memory, and the operations that input pipelines use."""
 
 from __future__ import annotations
 
 from recordmill.compat.mxnet.base import create_module_getattr
-from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
+from recordmill.compat.mxnet.nd.arrays import NDArray, as_ndarray
 from recordmill.compat.mxnet.nd.operations import OPERATIONS, array, flip, full, stack, zeros
 
-# Most operations are generated from a table and cannot be imported by name.
+# The other operations exist only in this table, so they cannot be imported by name.
 globals().update(OPERATIONS)
 
 __getattr__ = create_module_getattr(
@@ -20,4 +20,4 @@ __getattr__ = create_module_getattr(
     "use NumPy's operation on .asnumpy()",
 )
 
-__all__ = ["NDArray", "array", "flip", "full", "stack", "wrap", "zeros"]
+__all__ = ["NDArray", "array", "as_ndarray", "flip", "full", "stack", "zeros"]

@@ -14,7 +14,7 @@ from recordmill.allocator import keep_freed_memory
 from recordmill.compat.mxnet.base import AbsentError, ParameterError
 from recordmill.compat.mxnet.context import Context, cpu
 
-# Operations allocate and free an array each; keeping freed memory makes them faster.
+# Each operation allocates an array and soon frees it, which is faster if the C library keeps freed memory.
 keep_freed_memory()
 
 _COMPARISONS = {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
@@ -30,30 +30,30 @@ class NDArray(np.ndarray[Any, Any]):
     __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
-        """Apply MXNet's arithmetic rules."""
+        """Compute a NumPy ufunc with MXNet's rules for dtypes."""
         if method != "__call__" or options:
-            extra = options if out is None else options | {"out": _unwrap(out)}
-            return _wrap_arrays(getattr(ufunc, method)(*_unwrap(inputs), **extra))
+            extra = options if out is None else options | {"out": _as_plain_arrays(out)}
+            return _as_ndarrays(getattr(ufunc, method)(*_as_plain_arrays(inputs), **extra))
         dtype = _require_same_dtype(inputs)
         result = _compute_ufunc(ufunc, inputs, dtype)
         if out is None:
-            return _wrap_arrays(result)
-        np.copyto(_unwrap(out[0]), result, casting="same_kind" if dtype is None else "unsafe")
+            return _as_ndarrays(result)
+        np.copyto(_as_plain_arrays(out[0]), result, casting="same_kind" if dtype is None else "unsafe")
         return out[0]
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Apply NumPy's functions to plain arrays."""
+        """Call a NumPy function with plain arrays, and return its results as NDArrays."""
         del types
-        return _wrap_arrays(func(*_unwrap(tuple(args)), **_unwrap(dict(kwargs))))
+        return _as_ndarrays(func(*_as_plain_arrays(tuple(args)), **_as_plain_arrays(dict(kwargs))))
 
     def __getattr__(self, name: str) -> Any:
-        """Raise AbsentError with a replacement for an attribute that is not supported."""
+        """Raise AbsentError, whose hint names a replacement, for an attribute that is not supported."""
         if name.startswith("_"):
             raise AttributeError(f"'NDArray' object has no attribute {name!r}", name=name, obj=self)
         raise AbsentError(f"NDArray.{name} is not supported", found=name, hint="use NumPy's operation on .asnumpy()")
 
     def __getitem__(self, key: Any) -> Any:
-        index = _as_index(key)
+        index = _as_integer_index(key)
         part = super().__getitem__(index)
         if isinstance(part, np.ndarray):
             return part
@@ -62,10 +62,10 @@ class NDArray(np.ndarray[Any, Any]):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign to a part of the array; `value` may be an array of shape (1,) for a single element."""
-        values = _unwrap(value)
+        values = _as_plain_arrays(value)
         if isinstance(values, np.ndarray) and values.shape == (1,):
-            values = values.reshape(())  # NumPy deprecates assigning an array with an axis to a single element
-        super().__setitem__(_as_index(key), values)
+            values = values.reshape(())  # NumPy deprecates assigning an array of shape (1,) to a single element
+        super().__setitem__(_as_integer_index(key), values)
 
     def __iter__(self) -> Iterator[Any]:
         return (self[row] for row in range(len(self)))
@@ -124,32 +124,32 @@ class NDArray(np.ndarray[Any, Any]):
     wait_to_write = wait_to_read
 
 
-def wrap(values: Any) -> NDArray:
+def as_ndarray(values: Any) -> NDArray:
     """View an array as NDArray without a copy."""
     return np.asarray(values).view(NDArray)
 
 
-def _unwrap(values: Any) -> Any:
-    """Replace NDArrays, also inside lists, tuples and dicts, by plain arrays."""
+def _as_plain_arrays(values: Any) -> Any:
+    """Convert NDArrays to plain NumPy arrays, also in lists, tuples and dicts."""
     if isinstance(values, np.ndarray):
         return values.view(np.ndarray)
     if type(values) in (list, tuple):
-        return type(values)(_unwrap(one) for one in values)
+        return type(values)(_as_plain_arrays(one) for one in values)
     if type(values) is dict:
-        return {name: _unwrap(one) for name, one in values.items()}
+        return {name: _as_plain_arrays(one) for name, one in values.items()}
     return values
 
 
-def _wrap_arrays(values: Any) -> Any:
+def _as_ndarrays(values: Any) -> Any:
     if type(values) in (list, tuple):
-        return type(values)(_wrap_arrays(one) for one in values)
-    return wrap(values) if isinstance(values, np.ndarray | np.generic) else values
+        return type(values)(_as_ndarrays(one) for one in values)
+    return as_ndarray(values) if isinstance(values, np.ndarray | np.generic) else values
 
 
-def _as_index(key: Any) -> Any:
+def _as_integer_index(key: Any) -> Any:
     """Convert arrays of floats in an index to integers."""
     if isinstance(key, tuple):
-        return tuple(_as_index(one) for one in key)
+        return tuple(_as_integer_index(one) for one in key)
     if isinstance(key, NDArray):
         values = key.view(np.ndarray)
         return values.astype(np.int64) if values.dtype.kind == "f" else values
@@ -157,7 +157,7 @@ def _as_index(key: Any) -> Any:
 
 
 def _require_same_dtype(inputs: tuple[Any, ...]) -> np.dtype[Any] | None:
-    """Return the common dtype of the NDArrays; None if a plain NumPy array has another dtype."""
+    """Return the dtype that all NDArrays have, or raise; return None if a plain NumPy array has another dtype."""
     dtypes = {one.dtype for one in inputs if isinstance(one, NDArray)}
     if len(dtypes) > 1:
         found = " and ".join(sorted(map(str, dtypes)))

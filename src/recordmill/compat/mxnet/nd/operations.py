@@ -10,7 +10,7 @@ import numpy as np
 
 from recordmill.compat.mxnet.base import MXNetError, ParameterError
 from recordmill.compat.mxnet.context import Context
-from recordmill.compat.mxnet.nd.arrays import NDArray, wrap
+from recordmill.compat.mxnet.nd.arrays import NDArray, as_ndarray
 
 Shape = int | Sequence[int]
 
@@ -21,12 +21,12 @@ _BROADCAST: dict[str, Any] = {
     "broadcast_sub": np.subtract,
 }
 _REDUCTIONS = ("argmax", "argmin", "max", "mean", "min", "sum")
-# Axis length in `reshape` that is inferred from the other lengths.
+# `reshape` infers the length of an axis that is given as this value.
 _INFER = -1
 
 
 def as_operation(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a NumPy function: its result is an NDArray with at least one axis, its errors become MXNetError."""
+    """Wrap a function to return an NDArray with at least one axis and to raise ParameterError."""
 
     @functools.wraps(function)
     def wrapped(*arguments: Any, **options: Any) -> Any:
@@ -36,12 +36,12 @@ def as_operation(function: Callable[..., Any]) -> Callable[..., Any]:
             raise
         except (ValueError, IndexError) as error:
             raise ParameterError(f"{function.__name__}: {error}") from error
-        return wrap(np.atleast_1d(result))
+        return as_ndarray(np.atleast_1d(result))
 
     return wrapped
 
 
-def _create_broadcast(name: str, ufunc: Any) -> Callable[..., Any]:
+def _create_broadcast_operation(name: str, ufunc: Any) -> Callable[..., Any]:
     def apply(lhs: Any, rhs: Any) -> Any:
         return ufunc(lhs, rhs)
 
@@ -69,7 +69,7 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
     if dtype is None:
         dtype = source_array.dtype if isinstance(source_array, NDArray) else np.float32
     try:
-        return wrap(np.array(source_array, dtype, subok=False))
+        return as_ndarray(np.array(source_array, dtype, subok=False))
     except ValueError as error:
         if isinstance(source_array, np.ndarray):
             raise
@@ -79,7 +79,7 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
 def full(shape: Shape, val: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
     """``mx.nd.full``: create an array filled with `val`; float32 by default."""
     del ctx
-    return wrap(np.full(shape, val, dtype or np.float32))
+    return as_ndarray(np.full(shape, val, dtype or np.float32))
 
 
 def zeros(shape: Shape, ctx: Context | None = None, dtype: Any = None) -> NDArray:
@@ -94,7 +94,7 @@ def ones(shape: Shape, ctx: Context | None = None, dtype: Any = None) -> NDArray
 
 @as_operation
 def round_half_away(data: Any) -> Any:
-    """Round to integers, halves away from zero."""
+    """Round to the nearest integers, halves away from zero; keep the dtype."""
     values = np.asarray(data)
     return (np.sign(values) * np.floor(np.abs(values) + values.dtype.type(0.5))).astype(values.dtype)
 
@@ -172,7 +172,7 @@ _reductions = {name: _create_reduction(name) for name in _REDUCTIONS}
 _methods = {function.__name__: function for function in (clip, expand_dims, flatten, flip, reshape, transpose)}
 _functions = (array, cast, concat, full, ones, stack, waitall, zeros)
 OPERATIONS: dict[str, Callable[..., Any]] = {
-    **{name: _create_broadcast(name, ufunc) for name, ufunc in _BROADCAST.items()},
+    **{name: _create_broadcast_operation(name, ufunc) for name, ufunc in _BROADCAST.items()},
     **{function.__name__: function for function in _functions},
     **_reductions,
     **_methods,

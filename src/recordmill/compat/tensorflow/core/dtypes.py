@@ -79,14 +79,14 @@ class DType:
     @property
     def min(self) -> Any:
         """Smallest finite value of the dtype."""
-        return self._range().min
+        return self._value_range().min
 
     @property
     def max(self) -> Any:
         """Largest finite value of the dtype."""
-        return self._range().max
+        return self._value_range().max
 
-    def _range(self) -> Any:
+    def _value_range(self) -> Any:
         if self.name == "bfloat16":
             import ml_dtypes
 

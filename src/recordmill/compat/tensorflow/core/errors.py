@@ -104,7 +104,7 @@ class UnimplementedError(OpError, NotImplementedError):
 
 
 class InternalError(OpError, RuntimeError):
-    """An invariant is broken."""
+    """An internal invariant is broken, which indicates a bug."""
 
     error_code = INTERNAL
 

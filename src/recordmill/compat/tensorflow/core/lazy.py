@@ -14,7 +14,7 @@ _PACKAGE = "recordmill.compat.tensorflow"
 
 
 def map_names_to_sources(names_by_source: Mapping[str, str]) -> dict[str, str]:
-    """Return the source of each public name, in the form that `make_lazy_attributes` expects.
+    """Convert a table of names by source to a dict from each name to its source.
 
     A source is a module ("ops.specs") or a family of operations ("@math"). An entry "mod:floormod" means that the name
     `mod` stands for `floormod` of the source.

@@ -11,22 +11,22 @@ _Method = Callable[..., Any]
 
 
 def _make_unary_method(name: str) -> _Method:
-    def method(self: Any) -> Any:
+    def unary_method(self: Any) -> Any:
         return call_operation(name, self)
 
-    return method
+    return unary_method
 
 
 def _make_binary_methods(name: str) -> tuple[_Method, _Method]:
     """Return the method of a binary operator, and the reflected method, such as ``__add__`` and ``__radd__``."""
 
-    def method(self: Any, other: Any) -> Any:
+    def binary_method(self: Any, other: Any) -> Any:
         return call_operation(name, self, other)
 
     def reflected_method(self: Any, other: Any) -> Any:
         return call_operation(name, other, self)
 
-    return method, reflected_method
+    return binary_method, reflected_method
 
 
 class ElementwiseOperators:

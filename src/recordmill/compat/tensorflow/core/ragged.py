@@ -38,23 +38,25 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
     @classmethod
     def from_row_splits(cls, values: Any, row_splits: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
         """Create rows from `row_splits`: the start of each row in `values`, followed by the end of the last row."""
-        return cls._create_checked(values, partition.check_row_splits(_as_integers(row_splits)), name, validate)
+        return cls._create_from_splits(values, partition.check_row_splits(_as_integers(row_splits)), name, validate)
 
     @classmethod
     def from_row_lengths(cls, values: Any, row_lengths: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
         """Create rows from their lengths."""
-        return cls._create_checked(values, partition.from_lengths(_as_integers(row_lengths)), name, validate)
+        return cls._create_from_splits(values, partition.from_lengths(_as_integers(row_lengths)), name, validate)
 
     @classmethod
     def from_row_starts(cls, values: Any, row_starts: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
         """Create rows from their start positions in `values`."""
         inner = _to_values_tensor(values)
-        return cls._create_checked(inner, partition.from_starts(_as_integers(row_starts), len(inner)), name, validate)
+        return cls._create_from_splits(
+            inner, partition.from_starts(_as_integers(row_starts), len(inner)), name, validate
+        )
 
     @classmethod
     def from_row_limits(cls, values: Any, row_limits: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
         """Create rows from their end positions (exclusive) in `values`."""
-        return cls._create_checked(values, partition.from_limits(_as_integers(row_limits)), name, validate)
+        return cls._create_from_splits(values, partition.from_limits(_as_integers(row_limits)), name, validate)
 
     @classmethod
     def from_value_rowids(
@@ -62,7 +64,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
     ) -> RaggedTensor:
         """Create rows from the row number of each value; the numbers must be sorted."""
         rows = None if nrows is None else int(nrows)
-        return cls._create_checked(values, partition.from_rowids(_as_integers(value_rowids), rows), name, validate)
+        return cls._create_from_splits(values, partition.from_rowids(_as_integers(value_rowids), rows), name, validate)
 
     @classmethod
     def from_uniform_row_length(
@@ -72,7 +74,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
         inner, length = _to_values_tensor(values), int(uniform_row_length)
         dtype = inner.row_splits.dtype.numpy_dtype if isinstance(inner, RaggedTensor) else np.dtype(np.int64)
         rows = len(inner) // length if length else int(nrows or 0)
-        created = cls._create_checked(inner, (np.arange(rows + 1) * length).astype(dtype), name, validate)
+        created = cls._create_from_splits(inner, (np.arange(rows + 1) * length).astype(dtype), name, validate)
         return cls(created._values, created._splits, length)
 
     @classmethod
@@ -110,7 +112,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
         return from_sparse(st_input, row_splits_dtype)
 
     @classmethod
-    def _create_checked(cls, values: Any, splits: Splits, name: Any, validate: bool) -> RaggedTensor:
+    def _create_from_splits(cls, values: Any, splits: Splits, name: Any, validate: bool) -> RaggedTensor:
         del name
         inner = _to_values_tensor(values)
         if validate:
@@ -263,7 +265,7 @@ def _format_nested(value: Any) -> str:
     return np.array2string(value, separator=", ") if value.size else repr(value.tolist())
 
 
-def _nested_splits(ragged: RaggedTensor) -> list[Splits]:
+def _list_nested_splits(ragged: RaggedTensor) -> list[Splits]:
     return [splits.values for splits in ragged.nested_row_splits]
 
 
@@ -319,7 +321,7 @@ def _slice_each_row(ragged: Any, key: list[Any]) -> RaggedTensor:
 def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None, shape: Any = None) -> Tensor:
     """Convert to a dense tensor: short rows are padded, and rows longer than `shape` are cut."""
     del name
-    flat, nested = ragged.flat_values.values, _nested_splits(ragged)
+    flat, nested = ragged.flat_values.values, _list_nested_splits(ragged)
     lengths = partition.bounding_shape(nested, flat.shape[1:])
     limits = [None] * len(lengths) if shape is None else list(shape)
     if len(limits) != len(lengths):
@@ -331,7 +333,7 @@ def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None,
         default_value = b"" if flat.dtype == object else 0
     out = np.empty(wanted, flat.dtype)
     out[...] = array_of(default_value, ragged.dtype)[()]
-    axes = partition.locate_values(nested)
+    axes = partition.locate_innermost_values(nested)
     inside = np.logical_and.reduce([indices < wanted[axis] for axis, indices in enumerate(axes)])
     inner: Any = tuple(slice(0, length) for length in wanted[len(axes) :])
     out[(*(indices[inside] for indices in axes), *inner)] = flat[: len(inside)][(inside, *inner)]
@@ -341,8 +343,8 @@ def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None,
 @op("ragged.to_sparse")
 def to_sparse(ragged: RaggedTensor) -> SparseTensor:
     """Convert a ragged tensor to a sparse one."""
-    flat, nested = ragged.flat_values.values, _nested_splits(ragged)
-    rows = np.stack(partition.locate_values(nested), axis=1)
+    flat, nested = ragged.flat_values.values, _list_nested_splits(ragged)
+    rows = np.stack(partition.locate_innermost_values(nested), axis=1)
     flat = flat[: len(rows)]
     inner = np.argwhere(np.ones(flat.shape[1:], bool))
     indices = np.concatenate([np.repeat(rows, len(inner), axis=0), np.tile(inner, (len(rows), 1))], axis=1)
@@ -381,13 +383,13 @@ def from_tensor(
         count, length = array.shape[:2]
         inner = from_tensor(array.reshape(count * length, *array.shape[2:]), None, padding, ragged_rank - 1, dtype)
         return RaggedTensor(inner, (np.arange(count + 1) * length).astype(dtype), length)
-    found = _row_lengths(array, lengths, padding)
+    found = _find_row_lengths(array, lengths, padding)
     values = array[np.arange(array.shape[1]) < found[:, None]]
     uniform = array.shape[1] if lengths is None and padding is None else None
     return RaggedTensor(Tensor(values), partition.from_lengths(found.astype(dtype)), uniform)
 
 
-def _row_lengths(array: NDArray[Any], lengths: Any, padding: Any) -> NDArray[np.int64]:
+def _find_row_lengths(array: NDArray[Any], lengths: Any, padding: Any) -> NDArray[np.int64]:
     if lengths is not None:
         return np.clip(array_of(lengths).astype(np.int64), 0, array.shape[1])
     if padding is None:
@@ -408,14 +410,16 @@ def stack(values: Any, axis: int = 0, name: Any = None) -> RaggedTensor:
     rows = values if isinstance(values, list | tuple) else [values]
     wide = any(isinstance(row, RaggedTensor) and row.row_splits.values.dtype == np.int64 for row in rows)
     dtype = np.int64 if wide else np.int32
-    return stack_rows([row if isinstance(row, RaggedTensor) else _as_ragged(array_of(row)) for row in rows], dtype)
+    return stack_ragged_rows(
+        [row if isinstance(row, RaggedTensor) else _dense_to_ragged(array_of(row)) for row in rows], dtype
+    )
 
 
-def _as_ragged(array: NDArray[Any]) -> Any:
+def _dense_to_ragged(array: NDArray[Any]) -> Any:
     return from_tensor(array, None, None, array.ndim - 1) if array.ndim > 1 else Tensor(array)
 
 
-def stack_rows(rows: Sequence[Any], dtype: Any = np.int64) -> RaggedTensor:
+def stack_ragged_rows(rows: Sequence[Any], dtype: Any = np.int64) -> RaggedTensor:
     """Create a ragged tensor whose rows are dense tensors, or ragged tensors of equal depth."""
     lengths = np.array([len(row) for row in rows], dtype)
     return RaggedTensor(concatenate_rows(rows, dtype), partition.from_lengths(lengths))
@@ -437,7 +441,7 @@ def range_(starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None, 
     kind = array_of(starts, dtype).dtype
     wanted = np.broadcast_arrays(*(np.atleast_1d(array_of(bound)).astype(kind) for bound in bounds))
     rows = [np.arange(*triple, dtype=kind) for triple in zip(*wanted, strict=True)]
-    return stack_rows([Tensor(row) for row in rows])
+    return stack_ragged_rows([Tensor(row) for row in rows])
 
 
 def map_flat_values(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -445,8 +449,8 @@ def map_flat_values(function: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     rows = [value for value in (*args, *kwargs.values()) if isinstance(value, RaggedTensor)]
     if not rows:
         return function(*args, **kwargs)
-    expected = [splits.tolist() for splits in _nested_splits(rows[0])]
-    if any([splits.tolist() for splits in _nested_splits(row)] != expected for row in rows):
+    expected = [splits.tolist() for splits in _list_nested_splits(rows[0])]
+    if any([splits.tolist() for splits in _list_nested_splits(row)] != expected for row in rows):
         raise ValueError("All ragged inputs must have the same row_splits.")
     flat = [value.flat_values if isinstance(value, RaggedTensor) else value for value in args]
     named = {key: value.flat_values if isinstance(value, RaggedTensor) else value for key, value in kwargs.items()}

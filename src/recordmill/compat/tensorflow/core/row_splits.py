@@ -78,7 +78,7 @@ def bounding_shape(nested: list[Splits], inner: tuple[int, ...]) -> list[int]:
     return [len(nested[0]) - 1, *(int(np.diff(splits).max(initial=0)) for splits in nested), *inner]
 
 
-def locate_values(nested: list[Splits]) -> list[NDArray[np.int64]]:
+def locate_innermost_values(nested: list[Splits]) -> list[NDArray[np.int64]]:
     """Return the coordinates of each innermost value: its index on every ragged axis."""
     found = [np.arange(len(nested[0]) - 1)]
     for splits in nested:

@@ -43,7 +43,7 @@ class StringVector(Tensor):
 
     @property
     def shape(self) -> TensorShape:
-        """Shape with the number of strings."""
+        """Shape, whose only length is the number of strings."""
         return TensorShape((self._length,))
 
     @property

@@ -53,7 +53,7 @@ class Cache(Node):
 
 
 class CacheFile(Node):
-    """Elements kept in a record file, which appears after the first pass that ends without an error."""
+    """Elements kept in a record file, which is created by the first pass that ends without an error."""
 
     def __init__(self, node: Node, filename: str) -> None:
         super().__init__(node)

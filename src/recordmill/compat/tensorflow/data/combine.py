@@ -22,7 +22,7 @@ from recordmill.compat.tensorflow.data.elements import (
     Step,
     require_node,
 )
-from recordmill.compat.tensorflow.data.functions import Function, to_op_error
+from recordmill.compat.tensorflow.data.functions import UserFunction, to_op_error
 from recordmill.compat.tensorflow.data.structures import merge_specs, pack_structure, to_int
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.concurrency.threads import num_cpus
@@ -41,10 +41,10 @@ class Interleave(Node):
         for name, value in (("cycle_length", cycle_length), ("block_length", block_length)):
             if value < 1:
                 raise InvalidArgumentError(f"{name} must be greater than zero.")
-        self._function, self._cycle, self._block = Function(function, node), cycle_length, block_length
+        self._function, self._cycle, self._block = UserFunction(function, node), cycle_length, block_length
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Yield the elements; a dataset that ends is replaced when its slot is visited again."""
+        """Yield the elements; a dataset that has ended is replaced at the next visit of its slot."""
         inputs = self.input.iterate(execution)
         slots: list[Iterator[Step] | None] = [None] * self._cycle
         has_more, current = True, 0

@@ -57,7 +57,7 @@ class Dataset(DatasetFactories):
         return self._with_node(Map(self.node, map_func, calls))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """Keep the elements for which `predicate` returns true."""
+        """Keep the elements for which `predicate` returns True."""
         return self._with_node(Filter(self.node, predicate))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
@@ -98,11 +98,11 @@ class Dataset(DatasetFactories):
         return self._with_node(Repeat(self.node, -1 if count is None else to_int(count, "count")))
 
     def take(self, count: int, name: str | None = None) -> Dataset:
-        """Keep the first `count` elements, or all if it is negative."""
+        """Keep the first `count` elements, or all if `count` is negative."""
         return self._with_node(Take(self.node, to_int(count, "count")))
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
-        """Skip the first `count` elements, or all if it is negative."""
+        """Skip the first `count` elements, or all if `count` is negative."""
         return self._with_node(Skip(self.node, to_int(count, "count")))
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:

@@ -52,7 +52,7 @@ class DecodeStep:
         rows = contents.tensor.buffer if isinstance(contents.tensor, StringVector) else None
         files = contents.array.tolist() if rows is None else rows
         if not all(map(self._is_decoded_like_tensorflow, _first_bytes_of_files(files))) or not (
-            self._resizes or _have_one_size(files)
+            self._resizes or _have_equal_sizes(files)
         ):
             return None
         data: Any = files
@@ -83,13 +83,13 @@ class DecodeStep:
         return is_png and (self._image.channels != "stored" or (b"IDAT" in head and b"tRNS" not in head))
 
 
-def _have_one_size(files: list[bytes] | rm.Ragged) -> bool:
+def _have_equal_sizes(files: list[bytes] | rm.Ragged) -> bool:
     sizes = rm.image_sizes(files, like="tensorflow")
     return bool((sizes == sizes[:1]).all() and sizes.all())
 
 
 def _first_bytes_of_files(files: list[bytes] | rm.Ragged) -> Iterator[bytes]:
-    """Iterate over the first bytes of each file."""
+    """Yield the first bytes of each encoded image, which contain its format and bit depth."""
     if isinstance(files, list):
         return (file[:_HEAD_BYTES] for file in files)
     data, splits = memoryview(files.data), files.row_splits.tolist()
@@ -106,7 +106,7 @@ def plan_decode_step(calls: Sequence[RecordedCall]) -> DecodeStep | None:
     conversion = crop = None
     for count, call in enumerate(calls[1:4], 2):
         if call.name == "image.resize":
-            step = _plan_step(calls[:count], conversion, crop)
+            step = _create_decode_step(calls[:count], conversion, crop)
             if step is not None:
                 return step
             break
@@ -116,10 +116,12 @@ def plan_decode_step(calls: Sequence[RecordedCall]) -> DecodeStep | None:
             crop = call
         else:
             break
-    return _plan_step(calls[:1], None, None)
+    return _create_decode_step(calls[:1], None, None)
 
 
-def _plan_step(calls: Sequence[RecordedCall], conversion: str | None, crop: RecordedCall | None) -> DecodeStep | None:
+def _create_decode_step(
+    calls: Sequence[RecordedCall], conversion: str | None, crop: RecordedCall | None
+) -> DecodeStep | None:
     decode = _bind_arguments(calls[0], _DECODE_ARGUMENTS[calls[0].name])
     resize = _bind_arguments(calls[-1], _RESIZE_ARGUMENTS) if len(calls) > 1 else {}
     contents, window = decode.pop("contents", None), decode.pop("crop_window", None)
@@ -127,13 +129,15 @@ def _plan_step(calls: Sequence[RecordedCall], conversion: str | None, crop: Reco
     constants = [*decode.values(), *resize.values()]
     if not isinstance(contents, SymbolicTensor) or any(next(find_symbolic(one), None) is not None for one in constants):
         return None
-    options = _decode_options(decode) | (_resize_options(resize) if resize else {"layout": "hwc", "dtype": "uint8"})
+    options = _to_decode_options(decode) | (
+        _to_resize_options(resize) if resize else {"layout": "hwc", "dtype": "uint8"}
+    )
     if None in options.values() or (conversion and options["dtype"] != "float32"):
         return None
     if crop is not None:
         if window is not None or options["reduce"] != 1:
             return None
-        window = _crop_fraction(crop)
+        window = _constant_crop_fraction(crop)
     if calls[0].name == _CROP or crop is not None:
         if not isinstance(window, SymbolicTensor | float) or not resize:
             return None
@@ -143,7 +147,7 @@ def _plan_step(calls: Sequence[RecordedCall], conversion: str | None, crop: Reco
     return DecodeStep(calls, rm.Image(**options), window)
 
 
-def _crop_fraction(crop: RecordedCall) -> float | None:
+def _constant_crop_fraction(crop: RecordedCall) -> float | None:
     """Return the fraction of a `central_crop`; None unless it is a valid constant."""
     fraction: Any = crop.args[1]  # positional, because the tracer normalizes this call
     return float(fraction) if isinstance(fraction, float | np.floating) and 0 < fraction <= 1 else None
@@ -153,7 +157,7 @@ def _bind_arguments(call: RecordedCall, names: tuple[str, ...]) -> dict[str, Any
     return dict(zip(names, call.args, strict=False)) | call.kwargs
 
 
-def _decode_options(arguments: dict[str, Any]) -> dict[str, Any]:
+def _to_decode_options(arguments: dict[str, Any]) -> dict[str, Any]:
     """Convert the arguments of a decoder to options of `rm.Image`; unsupported arguments become an option of None."""
     ratio = arguments.get("ratio", 1)
     is_plain = (
@@ -171,7 +175,7 @@ def _decode_options(arguments: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _resize_options(arguments: dict[str, Any]) -> dict[str, Any]:
+def _to_resize_options(arguments: dict[str, Any]) -> dict[str, Any]:
     method, antialias = arguments.get("method", "bilinear"), bool(arguments.get("antialias", False))
     size = array_of(arguments.get("size"))
     is_plain = size.shape == (2,) and size.dtype.kind in "iu" and size.min() > 0

@@ -73,12 +73,12 @@ class TFRecordWriter:
 def _make_transformation_factory(method: str) -> Callable[..., Transformation]:
     """Create a function that returns a transformation for `Dataset.apply`; it calls this `Dataset` method."""
 
-    def create(*args: Any, **kwargs: Any) -> Transformation:
+    def create_transformation(*args: Any, **kwargs: Any) -> Transformation:
         return lambda dataset: getattr(dataset, method)(*args, **kwargs)
 
-    create.__name__ = method
-    create.__doc__ = f"Return a transformation that calls `Dataset.{method}`."
-    return create
+    create_transformation.__name__ = method
+    create_transformation.__doc__ = f"Return a transformation that calls `Dataset.{method}`."
+    return create_transformation
 
 
 bucket_by_sequence_length = _make_transformation_factory("bucket_by_sequence_length")

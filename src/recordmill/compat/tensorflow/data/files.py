@@ -136,7 +136,7 @@ def _cut_batches(groups: Iterator[rm.Ragged | FailedElement], size: int, drop_re
         start, length = 0, 1 if isinstance(group, FailedElement) else len(group)
         while start < length:
             stop = min(start + size - num_records, length)
-            parts.append(group if isinstance(group, FailedElement) else _slice_group(group, start, stop))
+            parts.append(group if isinstance(group, FailedElement) else _slice_record_group(group, start, stop))
             num_records += stop - start
             start = stop
             if num_records == size:
@@ -146,7 +146,7 @@ def _cut_batches(groups: Iterator[rm.Ragged | FailedElement], size: int, drop_re
         yield _join_batch_parts(parts)
 
 
-def _slice_group(group: rm.Ragged, start: int, stop: int) -> rm.Ragged | NDArray[Any]:
+def _slice_record_group(group: rm.Ragged, start: int, stop: int) -> rm.Ragged | NDArray[Any]:
     part = group if stop - start == len(group) else group[start:stop]
     return to_bytes_array(part) if len(part.data) > _LONG_BYTES * len(part) else part
 

@@ -27,7 +27,7 @@ from recordmill.compat.tensorflow.data.trace import Trace, has_fixed_size, trace
 from recordmill.errors import RecordmillError
 
 
-class Function:
+class UserFunction:
     """User function that is applied to the elements of a node; it is traced once if that is possible."""
 
     def __init__(self, function: Callable[..., Any], node: Node) -> None:

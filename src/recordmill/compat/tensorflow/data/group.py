@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from recordmill.compat.tensorflow.core.dtypes import DType
-from recordmill.compat.tensorflow.core.ragged import from_tensor, stack_rows
+from recordmill.compat.tensorflow.core.ragged import from_tensor, stack_ragged_rows
 from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 from recordmill.compat.tensorflow.data.batching import Batch
@@ -21,7 +21,7 @@ from recordmill.compat.tensorflow.data.elements import (
     Step,
     require_node,
 )
-from recordmill.compat.tensorflow.data.functions import Function, to_op_error
+from recordmill.compat.tensorflow.data.functions import UserFunction, to_op_error
 from recordmill.compat.tensorflow.data.native_map import BatchValue, split_into_rows
 from recordmill.compat.tensorflow.data.sources import ValueList
 from recordmill.compat.tensorflow.data.structures import (
@@ -46,7 +46,7 @@ class GroupByWindow(Node):
         wrap: Callable[[Node], Any],
     ) -> None:
         super().__init__(node)
-        self._key, self._reduce, self._size, self._wrap = Function(key, node), reduce, size, wrap
+        self._key, self._reduce, self._size, self._wrap = UserFunction(key, node), reduce, size, wrap
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Yield the results of each full window, then of the incomplete windows in the order of their keys."""
@@ -103,7 +103,7 @@ class RaggedBatch(Batch):
         dtype = self._dtype.numpy_dtype
         if ragged_rank > 1:
             rows = [from_tensor(row, None, None, ragged_rank - 1, dtype) for row in rows if isinstance(row, Tensor)]
-        return stack_rows(rows, dtype)
+        return stack_ragged_rows(rows, dtype)
 
     def spec(self) -> Any:
         count = self.size if self.drop_remainder else None
@@ -125,7 +125,7 @@ def _axes_of_differing_length(rows: list[Any]) -> list[int]:
 
 
 def _ragged_rank(spec: Any) -> int:
-    """Return the number of ragged axes of a batch, which are all axes up to the last unknown length."""
+    """Return the number of ragged axes of a batch: all axes up to the last one of unknown length."""
     if not isinstance(spec, TensorSpec) or spec.shape.rank is None:
         return 0
     return max((axis + 1 for axis, length in enumerate(spec.shape) if length is None), default=0)

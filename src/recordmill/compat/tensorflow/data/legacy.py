@@ -10,7 +10,7 @@ from recordmill.compat.tensorflow.data.structures import map_structure
 
 
 class RemovedMethod:
-    """Attribute that raises an AttributeError which names a replacement."""
+    """Attribute that raises an AttributeError, whose message names a replacement."""
 
     def __init__(self, hint: str) -> None:
         self._hint = hint

@@ -22,7 +22,7 @@ from recordmill.compat.tensorflow.data.elements import (
     map_sample_values,
 )
 from recordmill.compat.tensorflow.data.functions import (
-    Function,
+    UserFunction,
     call_or_return_error,
     convert_function_result,
     to_op_error,
@@ -71,7 +71,7 @@ class Map(Node):
 
     def __init__(self, node: Node, function: Callable[..., Any], num_parallel_calls: int | None) -> None:
         super().__init__(node)
-        self.function = Function(function, node)
+        self.function = UserFunction(function, node)
         self.num_parallel_calls = num_cpus() if num_parallel_calls == -1 else num_parallel_calls or 0
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
@@ -82,7 +82,7 @@ class Map(Node):
         native = self.plan_native() if execution.native else "it runs element by element"
         if isinstance(native, NativeMap):
             return process_in_chunks(
-                elements, GroupRunner(partial(_run_chunk, native), self.run_function), self.num_parallel_calls
+                elements, GroupRunner(partial(_run_native_chunk, native), self.run_function), self.num_parallel_calls
             )
         threads = self.num_threads() if execution.native else self.num_parallel_calls
         return (
@@ -189,30 +189,33 @@ def process_in_chunks(steps: Iterator[Any], process: GroupRunner, threads: int =
     )
     for chunk in results:
         if isinstance(chunk[-1], Element):
-            limit = max(min(limit, _CHUNK_BYTES // max(element_num_bytes(chunk[-1].value), 1)), 1)
+            limit = max(min(limit, _CHUNK_BYTES // max(count_element_bytes(chunk[-1].value), 1)), 1)
         yield from chunk
 
 
-def element_num_bytes(value: Any) -> int:
+def count_element_bytes(value: Any) -> int:
     """Return the size of the dense tensors of an element in bytes."""
-    return sum(_num_bytes(leaf.values) for leaf in leaves(value) if isinstance(leaf, Tensor))
+    return sum(_count_array_bytes(leaf.values) for leaf in leaves(value) if isinstance(leaf, Tensor))
 
 
-def _num_bytes(array: Any) -> int:
+def _count_array_bytes(array: Any) -> int:
     return sum(map(len, array.flat)) if array.dtype == object else int(array.nbytes)
 
 
-def columns_of_small_elements(native: NativeMap, elements: list[Element]) -> list[BatchValue]:
+def stack_small_elements_into_columns(native: NativeMap, elements: list[Element]) -> list[BatchValue]:
     """Return the columns that a native map uses; raise ValueError if the elements are too large to stack."""
     first = list(leaves(elements[0].value))
-    if sum(_num_bytes(first[number].values) for number in native.used if type(first[number]) is Tensor) > _LARGE_BYTES:
+    if (
+        sum(_count_array_bytes(first[number].values) for number in native.used if type(first[number]) is Tensor)
+        > _LARGE_BYTES
+    ):
         raise ValueError("large elements are processed one by one")
     return to_columns(elements, native.used)
 
 
-def _run_chunk(native: NativeMap, group: list[Any]) -> list[Step]:
+def _run_native_chunk(native: NativeMap, group: list[Any]) -> list[Step]:
     """Run a native map on a chunk of elements; the results are rows of one table if they have one shape."""
-    columns = columns_of_small_elements(native, [element.input for element in group])
+    columns = stack_small_elements_into_columns(native, [element.input for element in group])
     results = native.run(columns, [element.positions[-1] for element in group])
     structure = native.trace.result
     if all(isinstance(column, BatchColumn) for column in results):
@@ -232,7 +235,7 @@ class Filter(Node):
 
     def __init__(self, node: Node, predicate: Callable[..., Any]) -> None:
         super().__init__(node)
-        self.function = Function(predicate, node)
+        self.function = UserFunction(predicate, node)
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Yield the elements; the function runs on chunks of elements if it has a native plan."""
@@ -252,7 +255,7 @@ class Filter(Node):
             return FailedElement(to_op_error(error, step))
 
     def _is_kept(self, value: Any) -> bool:
-        return to_bool(self.function(value))
+        return predicate_result_to_bool(self.function(value))
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
@@ -262,11 +265,14 @@ class Filter(Node):
 
 
 def _filter_chunk(native: NativeMap, group: list[Any]) -> list[Step | None]:
-    [results] = native.run(columns_of_small_elements(native, group), [()] * len(group))
-    return [step if to_bool(value) else None for step, value in zip(group, split_into_rows(results), strict=True)]
+    [results] = native.run(stack_small_elements_into_columns(native, group), [()] * len(group))
+    return [
+        step if predicate_result_to_bool(value) else None
+        for step, value in zip(group, split_into_rows(results), strict=True)
+    ]
 
 
-def to_bool(value: Any) -> bool:
+def predicate_result_to_bool(value: Any) -> bool:
     """Convert the result of a predicate to bool; raise ValueError unless it is a boolean scalar."""
     if not isinstance(value, Tensor) or not value.dtype.is_bool or value.ndim:
         result = spec_of(value) if isinstance(value, Tensor) else value

@@ -81,7 +81,7 @@ class NativeMap:
 
     def __init__(self, trace: Trace, steps: list[RecordedCall | DecodeStep]) -> None:
         self.trace, self._memory = trace, rm.Memory(_REUSED_BYTES)
-        last = max((position for position, step in enumerate(steps) if _is_native(step)), default=-1)
+        last = max((position for position, step in enumerate(steps) if _processes_whole_batch(step)), default=-1)
         self._native_steps, self._arithmetic = steps[: last + 1], steps[last + 1 :]
         self.parses = any(isinstance(step, RecordedCall) and _is_parse_call(step) for step in steps)
         self.decoders = [step.description for step in steps if isinstance(step, DecodeStep)]
@@ -174,7 +174,7 @@ class NativeMap:
                 known.update(_run_with_batch_rule(step, known, samples))
 
 
-def _is_native(step: RecordedCall | DecodeStep) -> bool:
+def _processes_whole_batch(step: RecordedCall | DecodeStep) -> bool:
     return isinstance(step, DecodeStep) or _is_parse_call(step)
 
 
@@ -199,7 +199,7 @@ def _to_result_column(leaf: Any, known: Mapping[int, BatchValue], count: int) ->
 def _run_with_batch_rule(
     call: RecordedCall, known: Mapping[int, BatchValue], samples: BatchSamples
 ) -> dict[int, BatchValue]:
-    """Run an operation once for all samples, with the arguments from its batch rule."""
+    """Run an operation once for all samples, with the arguments that its batch rule returns."""
     args, kwargs = RULES[call.name](*call.arguments(known), len(samples))
     result = call_operation(call.name, *args, **kwargs)
     columns: dict[int, BatchValue] = {}

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from recordmill.compat.tensorflow.core.ragged import RaggedTensor, stack_rows
+from recordmill.compat.tensorflow.core.ragged import RaggedTensor, stack_ragged_rows
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec
 
@@ -39,4 +39,6 @@ def take_ragged_row(ragged: RaggedTensor, position: int) -> RaggedRow | RaggedTe
 def stack_ragged(rows: Sequence[Any]) -> RaggedTensor:
     """Combine rows into a ragged tensor."""
     first = rows[0]
-    return stack_rows(rows, first.splits_dtype if isinstance(first, RaggedRow) else first.row_splits.values.dtype)
+    return stack_ragged_rows(
+        rows, first.splits_dtype if isinstance(first, RaggedRow) else first.row_splits.values.dtype
+    )

@@ -61,7 +61,7 @@ def _first_argument_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: i
         name = next(key for key, one in kwargs.items() if isinstance(one, BatchColumn))
         args, kwargs = (kwargs[name],), {key: one for key, one in kwargs.items() if key != name}
     if any(isinstance(one, BatchColumn) for one in [*args[1:], *kwargs.values()]):
-        raise ValueError("an argument other than the first differs between samples")
+        raise ValueError("all arguments except the first must be equal for all samples")
     return (args[0].tensor, *args[1:]), kwargs
 
 

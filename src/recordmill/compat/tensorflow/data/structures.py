@@ -19,7 +19,7 @@ TENSORS = (Tensor, SparseTensor, RaggedTensor)
 
 
 def children(value: Any) -> list[Any] | None:
-    """Return the values in a tuple or a mapping in TensorFlow's order (mappings by key); None for a leaf."""
+    """Return the values of a tuple, or of a mapping sorted by key as in TensorFlow; None for a leaf."""
     if isinstance(value, tuple):
         return list(value)
     if isinstance(value, Mapping):
@@ -29,14 +29,14 @@ def children(value: Any) -> list[Any] | None:
 
 def leaves(value: Any) -> Iterator[Any]:
     """Iterate over the leaves of a structure in TensorFlow's order."""
-    return iter(_flatten(value))
+    return iter(_list_leaves(value))
 
 
-def _flatten(value: Any) -> list[Any]:
+def _list_leaves(value: Any) -> list[Any]:
     if type(value) is Tensor:  # the most frequent case; `children` is slower
         return [value]
     inside = children(value)
-    return [value] if inside is None else [leaf for one in inside for leaf in _flatten(one)]
+    return [value] if inside is None else [leaf for one in inside for leaf in _list_leaves(one)]
 
 
 def map_structure(function: Callable[..., Any], value: Any, *others: Any) -> Any:
@@ -85,7 +85,7 @@ def to_numpy(value: Any) -> Any:
 
 
 def take_row(array: Any, position: int) -> Tensor:
-    """Return one row of an array as a tensor."""
+    """Return one row of an array along its first axis as a tensor."""
     row = array[position]
     return Tensor(row if isinstance(row, np.ndarray) else wrap_scalar_in_array(row, array.dtype))
 

@@ -18,7 +18,7 @@ _MAX_ROWS = 64
 
 
 class Untraceable(Exception):  # noqa: N818 (not an error: the function then runs as Python)
-    """Raised if a function cannot be traced; the message is the reason, such as "it passes a tensor to NumPy"."""
+    """Raised if a function cannot be traced. The message is the reason: "the function passes a tensor to NumPy"."""
 
 
 class SymbolicTensor(TensorOperators):
@@ -34,14 +34,14 @@ class SymbolicTensor(TensorOperators):
     def dtype(self) -> DType:
         """Dtype; raises Untraceable if it is not known."""
         if self.spec is None:
-            raise Untraceable("it reads the dtype of a tensor that has none while tracing")
+            raise Untraceable("the function reads the dtype of a tensor that has none while tracing")
         return self.spec.dtype
 
     @property
     def shape(self) -> TensorShape:
         """Shape; raises Untraceable if it is not known."""
         if self.spec is None:
-            raise Untraceable("it reads the shape of a tensor that has none while tracing")
+            raise Untraceable("the function reads the shape of a tensor that has none while tracing")
         return self.spec.shape
 
     def get_shape(self) -> TensorShape:
@@ -56,20 +56,20 @@ class SymbolicTensor(TensorOperators):
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        raise Untraceable(f"it reads .{name} of a tensor, which is not supported while tracing")
+        raise Untraceable(f"the function reads .{name} of a tensor, which is not supported while tracing")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
-        raise Untraceable("it passes a tensor to NumPy")
+        raise Untraceable("the function passes a tensor to NumPy")
 
     def __bool__(self) -> bool:
-        raise Untraceable("its control flow (if, while, and, or) depends on a value")
+        raise Untraceable("the function's control flow (if, while, and, or) depends on a value")
 
     def __iter__(self) -> Iterator[Any]:
-        num_rows = self._require_known_length("it iterates over a tensor of unknown or large length")
+        num_rows = self._require_known_length("the function iterates over a tensor of unknown or large length")
         return iter([self[row] for row in range(num_rows)])
 
     def __len__(self) -> int:
-        return self._require_known_length("it calls len() on a tensor of unknown or large length")
+        return self._require_known_length("the function calls len() on a tensor of unknown or large length")
 
     def _require_known_length(self, reason: str) -> int:
         shape = None if self.spec is None else self.spec.shape
@@ -78,7 +78,7 @@ class SymbolicTensor(TensorOperators):
         return int(shape[0])
 
     def __int__(self) -> NoReturn:
-        raise Untraceable("it converts a tensor to a Python number")
+        raise Untraceable("the function converts a tensor to a Python number")
 
     __float__ = __index__ = __int__
 

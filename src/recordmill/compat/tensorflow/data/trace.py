@@ -94,30 +94,30 @@ class _Tracer:
         self.calls: list[RecordedCall] = []
         self._count, self._fixed_size = 0, fixed_size
 
-    def new_symbol(self, spec: TensorSpec | None) -> SymbolicTensor:
+    def create_symbol(self, spec: TensorSpec | None) -> SymbolicTensor:
         value = SymbolicTensor(self._count, spec)
         self._count += 1
         return value
 
     def owns_value(self, value: Any) -> bool:
         if next(find_instances(value, Variable), None) is not None:
-            raise Untraceable("it uses a tf.Variable, whose value may change")
+            raise Untraceable("the function uses a tf.Variable, whose value may change")
         symbol = next(find_symbolic(value), None)
         if symbol is not None and symbol.of_graph:
-            raise Untraceable("it uses a symbolic tensor of a TensorFlow 1 graph")
+            raise Untraceable("the function uses a symbolic tensor of a TensorFlow 1 graph")
         return symbol is not None
 
     def handle_call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name.startswith("variable."):
-            raise Untraceable("it uses a tf.Variable, whose value may change")
+            raise Untraceable("the function uses a tf.Variable, whose value may change")
         if name.startswith("lookup.changing"):
-            raise Untraceable("it uses a table that may change")
+            raise Untraceable("the function uses a table that may change")
         if name in _CLOSURES:
             raise Untraceable(f"{name} calls functions that may use values unknown to the tracer")
         outputs: list[tuple[int, Path]] = []
         result = self._make_symbols(infer_specs(name, args, kwargs), (), outputs)
         if name == "image.central_crop":
-            args, kwargs = self._round_fraction(*args, **kwargs), {}
+            args, kwargs = self._round_central_fraction(*args, **kwargs), {}
         self.calls.append(RecordedCall(name, copy_containers(args), copy_containers(kwargs), tuple(outputs)))
         return result
 
@@ -128,11 +128,11 @@ class _Tracer:
         if isinstance(spec, list | tuple):
             rows = [self._make_symbols(one, (*path, key), outputs) for key, one in enumerate(spec)]
             return type(spec)(rows)
-        value = self.new_symbol(spec)
+        value = self.create_symbol(spec)
         outputs.append((value.number, path))
         return value
 
-    def _round_fraction(self, image: Any, central_fraction: Any) -> tuple[Any, Any]:
+    def _round_central_fraction(self, image: Any, central_fraction: Any) -> tuple[Any, Any]:
         """Return the arguments of central_crop; for unknown image sizes, round the fraction to float32."""
         spec = getattr(image, "spec", None)
         is_known = self._fixed_size if spec is None or not spec.shape.rank else None not in list(spec.shape)[-3:-1]
@@ -143,21 +143,22 @@ class _Tracer:
 def trace(function: Callable[[Any], Any], spec: Any) -> Trace:
     """Trace a function for elements with the spec `spec`; raise Untraceable if it cannot be traced."""
     if not all(isinstance(leaf, TensorSpec) for leaf in leaves(spec)):
-        raise Untraceable("its elements contain datasets, ragged or sparse tensors")
+        raise Untraceable("the elements contain datasets, ragged or sparse tensors")
     tracer = _Tracer(has_fixed_size(spec))
-    inputs = list(map(tracer.new_symbol, leaves(spec)))
+    inputs = list(map(tracer.create_symbol, leaves(spec)))
     token = RECORDING.set(tracer)
     try:
         result = function(pack_structure(spec, inputs))
     except Untraceable:
         raise
     except Exception as error:
-        raise Untraceable(f"called with symbolic tensors, it raises {type(error).__name__}: {error}") from error
+        reason = f"called with symbolic tensors, the function raises {type(error).__name__}: {error}"
+        raise Untraceable(reason) from error
     finally:
         RECORDING.reset(token)
     for leaf in leaves(result):
         if not isinstance(leaf, (SymbolicTensor, *TENSORS)):
-            raise Untraceable(f"it returns a {type(leaf).__name__}")
+            raise Untraceable(f"the function returns a {type(leaf).__name__}")
     return Trace(len(inputs), tuple(tracer.calls), result)
 
 

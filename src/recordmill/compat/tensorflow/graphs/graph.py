@@ -23,9 +23,9 @@ from recordmill.compat.tensorflow.data.symbolic import (
 from recordmill.compat.tensorflow.io.parsing import ordered_feature_names
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
-# Components of sparse and ragged tensors; the components of a symbol are also symbols.
+# Components of sparse and ragged tensors; the components of a symbolic tensor are symbolic, too.
 _COMPONENTS = frozenset({"values", "indices", "dense_shape", "flat_values", "row_splits"})
-# Operations that take functions; they are not supported, because the symbols in these functions are not tracked.
+# Operations that take functions are not supported, because symbolic tensors in these functions are not tracked.
 _WITH_FUNCTIONS = frozenset({"control.case", "control.cond", "control.switch_case", "control.while_loop"})
 # Stack of default sessions; the last one is that of the innermost ``with`` block.
 DEFAULT_SESSIONS: list[Any] = []
@@ -67,7 +67,7 @@ class Symbol(SymbolicTensor):
         return AttributeError(f"a symbolic tensor has no {name}; fetch it with tf.Session().run", name=name, obj=self)
 
     def __getattr__(self, name: str) -> Any:
-        """Return a component of a sparse or ragged tensor as a symbol."""
+        """Return a component, such as `indices`, of a sparse or ragged tensor as a symbolic tensor."""
         if name in _COMPONENTS:
             return call_operation("graph.component", self, name)
         raise self._missing_attribute_error(f"attribute {name!r}")
@@ -145,7 +145,7 @@ class OperationStep:
 
 
 class OperationGraph:
-    """Graph of the process. It is registered in `dispatch.LIBRARIES` and records calls of operations on symbols."""
+    """Graph of the process, which records calls on symbolic tensors; it is registered in `dispatch.LIBRARIES`."""
 
     def __init__(self) -> None:
         self.steps: list[GraphStep] = []  # step that computes each value, by the value's number
@@ -153,11 +153,11 @@ class OperationGraph:
         self.iterators: dict[Any, Any] = {}  # iterators of the running session
 
     def owns_value(self, value: Any) -> bool:
-        """Return whether arguments contain symbols or operations of the graph."""
+        """Return whether arguments contain symbolic tensors or operations of the graph."""
         return any(next(find_instances(value, kind), None) is not None for kind in (Symbol, Operation))
 
     def handle_call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Record a call, and return symbols for its results."""
+        """Record a call, and return symbolic tensors for its results."""
         if name == "control.group":
             return _make_group_operation(list(find_instances(args, Operation)))
         if name in _WITH_FUNCTIONS:
@@ -173,7 +173,7 @@ class OperationGraph:
         return pack_structure(structure, iter(self.add_step(OperationStep(name, args, kwargs, outputs), specs)))
 
     def add_step(self, step: GraphStep, specs: Iterable[TensorSpec | None]) -> list[Symbol]:
-        """Add a step to the graph, and return a symbol for each of its values."""
+        """Add a step to the graph, and return a symbolic tensor for each of its values."""
         symbols = []
         for spec in specs:
             symbols.append(Symbol(len(self.steps), spec))

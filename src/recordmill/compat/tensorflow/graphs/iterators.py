@@ -34,7 +34,7 @@ class NextElementStep:
         return set() if self.handle is None else {self.handle.number}
 
     def compute(self, known: dict[int, Any]) -> None:
-        iterator = self.iterator or _find_iterator(known[self.handle.number].numpy())  # type: ignore[union-attr]
+        iterator = self.iterator or _find_iterator_by_handle(known[self.handle.number].numpy())  # type: ignore[union-attr]
         known.update(zip(self.numbers, leaves(iterator.read_next()), strict=True))
 
 
@@ -63,7 +63,7 @@ class GraphIterator:
         GRAPH.iterators[self] = iter(dataset)
 
     def get_next(self, name: Any = None) -> Any:
-        """Return symbols for the next element; each session run that needs them reads one element."""
+        """Return symbolic tensors for the next element; each session run that needs them reads one element."""
         del name
         specs = [spec if isinstance(spec, TensorSpec) else None for spec in leaves(self.element_spec)]
         first = len(GRAPH.steps)
@@ -105,10 +105,10 @@ def from_string_handle(string_handle: Any, output_types: Any, output_shapes: Any
     del unused
     if isinstance(string_handle, Symbol):
         return GraphIterator(build_signature(output_types, output_shapes), handle=string_handle)
-    return _find_iterator(as_tensor(string_handle).numpy())
+    return _find_iterator_by_handle(as_tensor(string_handle).numpy())
 
 
-def _find_iterator(handle: bytes) -> GraphIterator:
+def _find_iterator_by_handle(handle: bytes) -> GraphIterator:
     if handle not in _BY_HANDLE:
         raise InvalidArgumentError(f"unknown iterator handle {handle!r}; feed the result of string_handle()")
     return _BY_HANDLE[handle]
@@ -143,20 +143,20 @@ class PlaceholderSource(Node):
         numbers = [one.number for one in find_symbolic(self._value)]
         self._source = self._kind(substitute_symbols(self._value, GRAPH.compute_values(numbers, GRAPH.fed)))
 
-    def _get_source(self) -> Node:
+    def _get_or_create_source(self) -> Node:
         if self._source is None:
             self.create_source_from_fed_values()
         return self._source  # type: ignore[return-value]
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        return self._get_source().iterate(execution)
+        return self._get_or_create_source().iterate(execution)
 
     def spec(self) -> Any:
         spec = map_structure(_symbol_spec, self._value)
         return drop_batch_axis(spec) if self._kind is TensorSlices else spec
 
     def sample_values(self) -> Iterator[Any]:
-        return self._get_source().sample_values()
+        return self._get_or_create_source().sample_values()
 
 
 def _create_fed_sources(node: Node) -> None:

@@ -20,7 +20,7 @@ _GRAPH_DEPTH: ContextVar[int] = ContextVar("graph_depth", default=0)
 
 
 def is_eager(otherwise: bool) -> bool:
-    """Return whether iterators return values instead of symbols; `otherwise` is the default mode."""
+    """Return whether iterators return values instead of symbolic tensors; `otherwise` is the default mode."""
     if _GRAPH_DEPTH.get():
         return False
     return otherwise if ExecutionMode.eager is None else ExecutionMode.eager

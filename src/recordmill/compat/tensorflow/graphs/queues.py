@@ -72,7 +72,7 @@ class Reader:
         raise NotImplementedError
 
     def read(self, queue: Any, name: Any = None) -> tuple[Symbol, Symbol]:
-        """Return symbols for the key and the value of the next record."""
+        """Return symbolic tensors for the key and the value of the next record."""
         del name
         if not isinstance(queue, FileQueue):
             raise TypeError(f"expected the result of tf.train.string_input_producer, got {queue!r}")
@@ -127,7 +127,7 @@ def batch(
     *unused: Any,
     **others: Any,
 ) -> Any:
-    """``tf.train.batch``: return symbolic tensors for batches of one reader's values, in reading order."""
+    """``tf.train.batch``: return symbolic tensors for batches of the values of one reader, in reading order."""
     del num_threads, capacity, shapes, unused, others
     rows = _map_reader_dataset(tensors, enqueue_many)
     combine = rows.padded_batch if dynamic_pad else rows.batch

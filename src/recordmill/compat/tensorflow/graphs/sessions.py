@@ -113,7 +113,7 @@ def _flatten_fetches(fetches: Any) -> Iterator[Any]:
 
 
 def _replace_symbols(fetches: Any, found: Mapping[int, Any]) -> Any:
-    """Replace the symbols in nested fetches by their values, converted to NumPy arrays."""
+    """Replace the symbolic tensors in nested fetches by their values, converted to NumPy arrays."""
     if isinstance(fetches, Mapping):
         return type(fetches)((key, _replace_symbols(one, found)) for key, one in fetches.items())  # type: ignore[call-arg]
     if isinstance(fetches, list | tuple):

@@ -71,7 +71,7 @@ def stateless_sample_distorted_bounding_box(
     """``tf.image.stateless_sample_distorted_bounding_box``: draw the same window as TensorFlow."""
     rule = _CropRule.from_arguments(min_object_covered, aspect_ratio_range, area_range, max_attempts)
     return _sample_box(
-        philox.random_words(seed), image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes)
+        philox.iterate_random_words(seed), image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes)
     )
 
 
@@ -120,7 +120,7 @@ class _CropRule:
         if crop_height < max_height:
             crop_height += _draw_integer_below(words, max_height - crop_height + 1)
         crop_width = _round_to_int(np.float32(crop_height) * ratio)
-        # After rounding, the area may be outside the limits by one row.
+        # Rounding may put the area outside the limits; a change by one row may correct that.
         if crop_height * crop_width < smallest:
             crop_height += 1
             crop_width = _round_to_int(np.float32(crop_height) * ratio)

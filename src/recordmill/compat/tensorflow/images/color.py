@@ -38,7 +38,7 @@ def scale_to_dtype(values: NDArray[Any], dtype: np.dtype[Any], *, saturate: bool
     """Apply `convert_image_dtype` to an array."""
     if values.dtype == dtype:
         return values
-    cast = _saturate if saturate else convert_numbers
+    cast = _clip_to_dtype_limits if saturate else convert_numbers
     if values.dtype.kind == "f":
         if dtype.kind == "f":
             return values.astype(dtype)
@@ -57,7 +57,7 @@ def scale_to_dtype(values: NDArray[Any], dtype: np.dtype[Any], *, saturate: bool
         return integers
 
 
-def _saturate(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _clip_to_dtype_limits(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     with np.errstate(over="ignore"):  # The limits of integers exceed the largest float16.
         return saturate_cast(values, dtype).values
 
@@ -74,14 +74,14 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
     """``tf.image.adjust_contrast``: scale the distance of values from the mean of their image and channel."""
     factor = np.float32(to_number(contrast_factor))
 
-    def change(floats: Floats) -> Floats:
-        _check_dimensions(floats)
+    def scale_contrast(floats: Floats) -> Floats:
+        _check_min_three_dimensions(floats)
         values = floats.astype(np.float32, copy=False)
         with np.errstate(invalid="ignore", over="ignore"):
             means = _channel_means(values)
             return ((values - means) * factor + means).astype(floats.dtype, copy=False)
 
-    return _apply_to_floats(images, change, saturate=True)
+    return _apply_to_floats(images, scale_contrast, saturate=True)
 
 
 @op("image.adjust_gamma")
@@ -91,12 +91,12 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
     if power < 0:
         raise ValueError(f"gamma must be a non-negative number, got {power}")
 
-    def change(floats: Floats) -> Floats:
+    def apply_gamma(floats: Floats) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             raised: Floats = floats.dtype.type(factor) * floats ** floats.dtype.type(power)
         return raised
 
-    return _apply_to_floats(image, change, saturate=True)
+    return _apply_to_floats(image, apply_gamma, saturate=True)
 
 
 @op("image.adjust_saturation")
@@ -132,7 +132,7 @@ def per_image_standardization(image: Any) -> Tensor:
 def rgb_to_grayscale(images: Any) -> Tensor:
     """``tf.image.rgb_to_grayscale``: convert colors to one channel of luma."""
     values = array_of(images)
-    _check_numeric(values)
+    _check_numeric_dtype(values)
     if not values.ndim or values.shape[-1] != 3:
         raise InvalidArgumentError(f"images must have 3 channels, got shape {values.shape}", kind="bad_shape")
     floats = scale_to_dtype(values, _FLOAT32)
@@ -179,7 +179,7 @@ def _convert_color_space(images: Any, change: Callable[[Floats], Floats]) -> Ten
 def _apply_to_floats(image: Any, change: Callable[[Floats], Floats], *, saturate: bool) -> Tensor:
     """Convert an image to floats, apply a function, and convert the result back to the image's dtype."""
     values = array_of(image)
-    _check_numeric(values)
+    _check_numeric_dtype(values)
     is_direct = values.dtype in (np.float16, np.float32)
     floats = values if is_direct else scale_to_dtype(values, _FLOAT32)
     return Tensor(scale_to_dtype(change(floats), values.dtype, saturate=saturate))
@@ -190,7 +190,7 @@ def _apply_to_colors(image: Any, change: Callable[[Floats], Floats]) -> Tensor:
     values = array_of(image)
 
     def change_checked(colors: Floats) -> Floats:
-        _check_dimensions(colors)
+        _check_min_three_dimensions(colors)
         if colors.shape[-1] != 3:
             raise InvalidArgumentError(f"image must have 3 channels, got shape {colors.shape}", kind="bad_shape")
         if colors.dtype == np.float16:
@@ -202,12 +202,12 @@ def _apply_to_colors(image: Any, change: Callable[[Floats], Floats]) -> Tensor:
     return _apply_to_floats(values, change_checked, saturate=False)
 
 
-def _check_numeric(values: NDArray[Any]) -> None:
+def _check_numeric_dtype(values: NDArray[Any]) -> None:
     if values.dtype.kind not in "iuf":
         raise AttributeError(f"image dtype must be floating point or integer, got {values.dtype}")
 
 
-def _check_dimensions(values: Floats) -> None:
+def _check_min_three_dimensions(values: Floats) -> None:
     if values.ndim < 3:
         raise InvalidArgumentError(f"image must have at least 3 dimensions, got shape {values.shape}", kind="bad_shape")
 

@@ -79,12 +79,12 @@ def encode_png(image: Any, compression: int = -1) -> Tensor:
         raise InternalError("image must not be empty", kind="bad_shape")
     files = np.empty(pixels.shape[:-3], object)
     for position in np.ndindex(files.shape):
-        files[position] = _write_png(pixels[position], int(compression))
+        files[position] = _encode_png_pixels(pixels[position], int(compression))
     return Tensor(files)
 
 
-def _write_png(pixels: NDArray[Any], level: int) -> bytes:
-    """Write a PNG whose rows use the filter Up; Pillow is not used, because it cannot write 16-bit colors."""
+def _encode_png_pixels(pixels: NDArray[Any], level: int) -> bytes:
+    """Encode a PNG whose rows use the filter Up; Pillow is not used, because it cannot write 16-bit colors."""
     height, width, channels = pixels.shape
     header = struct.pack(">IIBBBBB", width, height, 8 * pixels.itemsize, _PNG_COLOR_TYPES[channels], 0, 0, 0)
     big_endian = np.ascontiguousarray(pixels.astype(pixels.dtype.newbyteorder(">"), copy=False))
@@ -92,8 +92,8 @@ def _write_png(pixels: NDArray[Any], level: int) -> bytes:
     differences = np.diff(rows, axis=0, prepend=np.zeros_like(rows[:1]))
     filtered = np.insert(differences, 0, _PNG_FILTER_UP, axis=1)
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(filtered.tobytes(), level)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_png_chunk(name, data) for name, data in chunks)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_encode_png_chunk(name, data) for name, data in chunks)
 
 
-def _png_chunk(name: bytes, data: bytes) -> bytes:
+def _encode_png_chunk(name: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))

@@ -23,7 +23,7 @@ _WORD = 0xFFFFFFFF
 _BLOCKS = 16
 
 
-def random_words(seed: Any) -> Iterator[int]:
+def iterate_random_words(seed: Any) -> Iterator[int]:
     """Yield TensorFlow's 32-bit random words for a pair of seeds, without end."""
     pair = array_of(seed)
     if pair.shape != (2,) or pair.dtype.kind not in "iu":

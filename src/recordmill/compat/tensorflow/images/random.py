@@ -22,7 +22,7 @@ from recordmill.compat.tensorflow.images.arguments import to_image
 from recordmill.compat.tensorflow.images.color import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
 from recordmill.compat.tensorflow.images.flip import flip_axis
 
-# Function that draws a number from a range.
+# Signature of functions that draw a random number from [low, high).
 Uniform = Callable[[float, float], float]
 
 _INT32_MAX = 2**31 - 1
@@ -87,34 +87,34 @@ def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
 
 @op("image.stateless_random_brightness")
 def stateless_random_brightness(image: Any, max_delta: float, seed: Any) -> Tensor:
-    """``tf.image.stateless_random_brightness``: add a number that a pair of seeds determines."""
+    """``tf.image.stateless_random_brightness``: add a number that depends only on `seed`."""
     return adjust_brightness(image, _draw_delta(_make_stateless_draw(seed), max_delta))
 
 
 @op("image.stateless_random_contrast")
 def stateless_random_contrast(image: Any, lower: float, upper: float, seed: Any) -> Tensor:
-    """``tf.image.stateless_random_contrast``: change the contrast by a factor that a pair of seeds determines."""
+    """``tf.image.stateless_random_contrast``: change the contrast by a factor that depends only on `seed`."""
     return adjust_contrast(image, _draw_factor(_make_stateless_draw(seed), lower, upper))
 
 
 @op("image.stateless_random_saturation")
 def stateless_random_saturation(image: Any, lower: float, upper: float, seed: Any = None) -> Tensor:
-    """``tf.image.stateless_random_saturation``: multiply the saturation by a factor that a pair of seeds determines."""
+    """``tf.image.stateless_random_saturation``: multiply the saturation by a factor that depends only on `seed`."""
     return adjust_saturation(image, _draw_factor(_make_stateless_draw(seed), lower, upper))
 
 
 @op("image.stateless_random_hue")
 def stateless_random_hue(image: Any, max_delta: float, seed: Any) -> Tensor:
-    """``tf.image.stateless_random_hue``: rotate the hue by an angle that a pair of seeds determines."""
+    """``tf.image.stateless_random_hue``: rotate the hue by an angle that depends only on `seed`."""
     return adjust_hue(image, _draw_delta(_make_stateless_draw(seed), max_delta, 0.5))
 
 
 @op("image.stateless_random_crop")
 def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Tensor:
-    """``tf.image.stateless_random_crop``: crop a tensor at an offset that a pair of seeds determines."""
+    """``tf.image.stateless_random_crop``: crop a tensor at an offset that depends only on `seed`."""
     values = array_of(value)
     lengths = check_crop_size(values, size).tolist()
-    words = philox.random_words(seed)
+    words = philox.iterate_random_words(seed)
     offsets = [
         next(words) % _INT32_MAX % (side - length + 1) for side, length in zip(values.shape, lengths, strict=True)
     ]
@@ -126,7 +126,7 @@ def _make_stateful_draw(seed: int | None) -> Uniform:
 
 
 def _make_stateless_draw(seed: Any) -> Uniform:
-    return lambda low, high: philox.draw_uniform(philox.random_words(seed), low, high)
+    return lambda low, high: philox.draw_uniform(philox.iterate_random_words(seed), low, high)
 
 
 def _draw_delta(draw: Uniform, max_delta: float, limit: float = np.inf) -> float:
@@ -149,11 +149,11 @@ def _flip_randomly(image: Any, axis: int, seed: int | None) -> NDArray[Any]:
 
 def _flip_statelessly(image: Any, axis: int, seed: Any) -> NDArray[Any]:
     pixels = to_image(image)
-    return _flip_by_numbers(pixels, axis, philox.draw_unit_floats(philox.random_words(seed), pixels.shape[:-3]))
+    return _flip_by_numbers(pixels, axis, philox.draw_unit_floats(philox.iterate_random_words(seed), pixels.shape[:-3]))
 
 
 def _flip_by_numbers(pixels: NDArray[Any], axis: int, numbers: NDArray[np.float32]) -> NDArray[Any]:
-    """Mirror a single image if its number is below 0.5, but an image of a batch if its number is above 0.5.
+    """Mirror a single image if its number is below 0.5, but an image of a batch if it is above 0.5.
 
     The two comparisons differ in TensorFlow, too.
     """

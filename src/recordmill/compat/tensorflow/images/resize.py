@@ -51,7 +51,7 @@ def resize(
     The methods lanczos3, lanczos5, gaussian and mitchellcubic leave images that already have the size unfiltered.
     """
     pixels = array_of(images)
-    target = parse_size(pixels, size, preserve_aspect_ratio=preserve_aspect_ratio)
+    target = compute_output_size(pixels, size, preserve_aspect_ratio=preserve_aspect_ratio)
     return Tensor(resize_pixels(pixels, target, method, antialias=antialias))
 
 
@@ -71,7 +71,7 @@ def resize_with_pad(
     return fit_and_pad(image, target_height, target_width, resize_to)
 
 
-def parse_size(pixels: NDArray[Any], size: Any, *, preserve_aspect_ratio: bool) -> Size:
+def compute_output_size(pixels: NDArray[Any], size: Any, *, preserve_aspect_ratio: bool) -> Size:
     """Return the output (height, width); to keep the aspect ratio, it is computed in float32 as in TensorFlow."""
     if pixels.ndim not in (3, 4):
         raise ValueError(f"images must have 3 or 4 dimensions, got shape {pixels.shape}")

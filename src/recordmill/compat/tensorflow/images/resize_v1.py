@@ -13,7 +13,13 @@ from recordmill.compat.tensorflow.core.dispatch import op
 from recordmill.compat.tensorflow.core.tensor import Tensor
 from recordmill.compat.tensorflow.images import resize as v2
 from recordmill.compat.tensorflow.images.arguments import raise_invalid
-from recordmill.compat.tensorflow.images.resize import Size, check_not_empty, fit_and_pad, parse_size, resize_pixels
+from recordmill.compat.tensorflow.images.resize import (
+    Size,
+    check_not_empty,
+    compute_output_size,
+    fit_and_pad,
+    resize_pixels,
+)
 
 _METHODS = ("bilinear", "nearest", "bicubic", "area")
 # TensorFlow uses a lookup table of the cubic kernel with A = -0.75 at 1,024 distances.
@@ -39,13 +45,13 @@ def resize(
 ) -> Tensor:
     """``tf.compat.v1.image.resize``: resize images; `align_corners` is not supported for the method AREA."""
     pixels = array_of(images)
-    target = parse_size(pixels, size, preserve_aspect_ratio=preserve_aspect_ratio)
+    target = compute_output_size(pixels, size, preserve_aspect_ratio=preserve_aspect_ratio)
     name = _METHODS[method] if isinstance(method, int) and 0 <= method < len(_METHODS) else method
     if name not in _METHODS:
         raise ValueError(f"method must be one of {_METHODS}, got {method!r}")
     if target == pixels.shape[-3:-1]:
         return Tensor(pixels)
-    return Tensor(_resize_by_corners(pixels, target, name, align_corners=align_corners))
+    return Tensor(_resize_pixels_v1(pixels, target, name, align_corners=align_corners))
 
 
 @op("image.older_resize_with_pad")
@@ -83,7 +89,7 @@ resize_bicubic = _create_resize("bicubic")
 resize_nearest_neighbor = _create_resize("nearest")
 
 
-def _resize_by_corners(pixels: NDArray[Any], size: Size, method: str, *, align_corners: bool) -> NDArray[Any]:
+def _resize_pixels_v1(pixels: NDArray[Any], size: Size, method: str, *, align_corners: bool) -> NDArray[Any]:
     if min(size) < 1:
         raise_invalid(f"size must be positive, got {size}")
     check_not_empty(pixels)
@@ -130,7 +136,7 @@ def _interpolate_cubic(values: NDArray[np.float32], positions: NDArray[np.float3
     """Interpolate at positions along an axis: sum four neighbors, weighted by the cubic kernel."""
     last, first = values.shape[axis] - 1, np.floor(positions).astype(np.int64)
     step = np.rint((positions - first.astype(np.float32)) * np.float32(_CUBIC_STEPS)).astype(np.int64)
-    near, far = _cubic_tables()
+    near, far = _cubic_weight_tables()
     weights = (far[step], near[step], near[_CUBIC_STEPS - step], far[_CUBIC_STEPS - step])
     neighbors = [np.take(values, np.clip(first + offset, 0, last), axis) for offset in (-1, 0, 1, 2)]
     total = neighbors[0] * _reshape_along_axis(weights[0], axis)
@@ -139,7 +145,7 @@ def _interpolate_cubic(values: NDArray[np.float32], positions: NDArray[np.float3
     return total
 
 
-def _cubic_tables() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _cubic_weight_tables() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the weights of the cubic kernel at distances from 0 to 1, and from 1 to 2."""
     near = np.arange(_CUBIC_STEPS + 1) / _CUBIC_STEPS
     far = near + 1

@@ -6,7 +6,7 @@ from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
 # Public names, and the modules that define them.
 MEMBERS: dict[str, str] = {
-    # records and features
+    # Names for record files and the features of records.
     "FixedLenFeature": "io.features",
     "FixedLenSequenceFeature": "io.features",
     "RaggedFeature": "io.features",
@@ -28,7 +28,7 @@ MEMBERS: dict[str, str] = {
     "serialize_tensor": "io.tensor_protos",
     "tf_record_iterator": "io.records",
     "write_file": "files.contents",
-    # images
+    # Names for encoded images.
     "decode_and_crop_jpeg": "images.decode",
     "decode_image": "images.decode",
     "decode_jpeg": "images.decode",

@@ -55,7 +55,7 @@ def combine_columns(spec: ParsingSpec, tensors: dict[str, Any]) -> dict[str, Any
     combined = {}
     for name, feature in spec.features.items():
         if isinstance(feature, SparseFeature):
-            combined[name] = _combine_sparse(feature, tensors)
+            combined[name] = _combine_sparse_feature(feature, tensors)
         elif isinstance(feature, RaggedFeature):
             combined[name] = apply_partitions(name, feature, tensors)
     return {name: tensor for name, tensor in (tensors | combined).items() if name in spec.features}
@@ -99,7 +99,7 @@ def _to_sparse(values: _Array, nested: list[NDArray[np.int64]], single: bool) ->
     return SparseTensor(Tensor(indices), Tensor(values), Tensor(np.array(lengths[single:], np.int64)))
 
 
-def _combine_sparse(feature: SparseFeature, tensors: dict[str, Any]) -> SparseTensor:
+def _combine_sparse_feature(feature: SparseFeature, tensors: dict[str, Any]) -> SparseTensor:
     has_one_axis = isinstance(feature.index_key, str)
     keys = [feature.index_key] if has_one_axis else list(feature.index_key)
     sizes = [feature.size] if has_one_axis else list(feature.size)

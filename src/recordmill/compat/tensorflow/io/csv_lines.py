@@ -43,7 +43,10 @@ def decode_csv(
             raise InvalidArgumentError(f"expected {len(columns)} fields in record {number}, got {len(row)}")
         rows.append(row)
     missing = (b"", na_value.encode())
-    return [column.parse([row[number] for row in rows], missing, lines.shape) for number, column in enumerate(columns)]
+    return [
+        column.parse_fields([row[number] for row in rows], missing, lines.shape)
+        for number, column in enumerate(columns)
+    ]
 
 
 def column_dtype(default: Any) -> DType:
@@ -71,7 +74,7 @@ class _Column:
         if self._default.size > 1:
             raise InvalidArgumentError(f"field {number} must have at most 1 default, got {self._default.size}")
 
-    def parse(self, fields: list[bytes], missing: tuple[bytes, ...], shape: tuple[int, ...]) -> Tensor:
+    def parse_fields(self, fields: list[bytes], missing: tuple[bytes, ...], shape: tuple[int, ...]) -> Tensor:
         """Convert the fields of all records; missing fields become the default."""
         absent = [number for number, field in enumerate(fields) if field in missing]
         if absent and not self._default.size:
@@ -87,7 +90,7 @@ class _Column:
 
 
 def _split_fields(line: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
-    """Split a CSV line into fields, without quotes if `quoted`."""
+    """Split a CSV line into fields; with `quoted`, fields may be quoted, and the quotes are removed."""
     if not line:
         return []
     if not quoted or _QUOTE not in line:

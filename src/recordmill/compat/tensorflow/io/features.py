@@ -60,7 +60,7 @@ class RowStarts(NamedTuple):
 
 
 class RowLimits(NamedTuple):
-    """Partition of values into rows, given by a feature with the end of each row."""
+    """Partition of values into rows, given by a feature with the end (exclusive) of each row."""
 
     key: str
 

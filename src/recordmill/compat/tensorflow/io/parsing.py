@@ -63,7 +63,7 @@ def parse_single_example_v1(
 ) -> Any:
     """``tf.compat.v1.io.parse_single_example``: like `parse_single_example`, with `name` before `example_names`."""
     del name
-    # Pass names only if given: only calls without names run natively on whole batches.
+    # Pass names only if they are given, because calls with names do not run natively on whole batches.
     return parse_single_example(serialized, features, *([] if example_names is None else [example_names]))
 
 

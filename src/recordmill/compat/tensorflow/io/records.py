@@ -118,13 +118,13 @@ class TFRecordWriter:
         """Append a record."""
         if not isinstance(record, bytes | bytearray | str):
             raise TypeError(f"record must be bytes or str, got {type(record).__name__}")
-        output = self._get_output()
+        output = self._require_open_output()
         with translate_errors(output.path):
             output.records.write(record.encode() if isinstance(record, str) else record)
 
     def flush(self) -> None:
         """Write buffered records to the temporary file; the file still appears only on `close`."""
-        output = self._get_output()
+        output = self._require_open_output()
         with translate_errors(output.path):
             output.records.flush()
 
@@ -133,7 +133,7 @@ class TFRecordWriter:
         self._output = None
         self._finish()
 
-    def _get_output(self) -> _OutputFile:
+    def _require_open_output(self) -> _OutputFile:
         if self._output is None:
             raise FailedPreconditionError("Writer is closed.")
         return self._output

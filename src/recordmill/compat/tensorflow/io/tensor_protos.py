@@ -86,7 +86,7 @@ def parse_tensor(serialized: Any, out_type: Any, name: Any = None) -> Tensor:
     if array.ndim:
         raise InvalidArgumentError(f"serialized must be a scalar, got shape {list(array.shape)}")
     proto = messages.TensorProto()
-    # Imported only here: without protobuf, the line above raises a clearer error.
+    # Imported after `messages.TensorProto` is built, which raises a clearer error if protobuf is not installed.
     from google.protobuf.message import DecodeError
 
     try:
@@ -98,7 +98,7 @@ def parse_tensor(serialized: Any, out_type: Any, name: Any = None) -> Tensor:
     found = _NAMES[proto.dtype]
     if found != wanted.name:
         raise InvalidArgumentError(f"Type mismatch between parsed tensor ({found}) and dtype ({wanted.name})")
-    return Tensor(_read_values(proto, wanted))
+    return Tensor(_read_proto_values(proto, wanted))
 
 
 def _create_empty_proto(dtype: DType, shape: tuple[int, ...]) -> Any:
@@ -109,22 +109,22 @@ def _to_little_endian(array: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
 
 
-def _read_values(proto: Any, dtype: DType) -> NDArray[Any]:
+def _read_proto_values(proto: Any, dtype: DType) -> NDArray[Any]:
     shape = tuple(dim.size for dim in proto.tensor_shape.dim)
     count, content = math.prod(shape), proto.tensor_content
     problem = f"Cannot parse tensor from proto: dtype {dtype.name}, shape {list(shape)}"
     if any(size < 0 for size in shape) or count >= 1 << 63:
-        raise InvalidArgumentError(problem)
+        raise InvalidArgumentError(f"{problem}: the shape is negative or too large")
     listed = list(getattr(proto, _LISTS[dtype.name]))
     if content and dtype.name == "string":
         return _split_strings(content, count, problem).reshape(shape)
     if content:
         if len(content) != count * dtype.size:
-            raise InvalidArgumentError(f"{problem}, {len(content)} bytes of content")
+            raise InvalidArgumentError(f"{problem}: expected {count * dtype.size} bytes of content, got {len(content)}")
         little = dtype.numpy_dtype.newbyteorder("<")
         return np.frombuffer(content, little).astype(dtype.numpy_dtype, copy=False).reshape(shape)
     if count > len(listed) and count > _MAX_REPEATED:
-        raise ResourceExhaustedError(f"{problem}: {len(listed)} values stand for {count}")
+        raise ResourceExhaustedError(f"{problem}: {len(listed)} values cannot be repeated to more than {_MAX_REPEATED}")
     values = _convert_list_field(listed or [b"" if dtype.name == "string" else 0], dtype)
     if count <= len(values):
         return values[:count].reshape(shape)
@@ -141,7 +141,7 @@ def _split_strings(content: bytes, count: int, problem: str) -> NDArray[Any]:
             lengths.append(length)
     ends = [start + total for total in accumulate(lengths)]
     if not ends or ends[-1] != len(content):
-        raise InvalidArgumentError(f"{problem}, {len(content)} bytes of content")
+        raise InvalidArgumentError(f"{problem}: the string lengths do not match {len(content)} bytes of content")
     return _convert_list_field([content[end - n : end] for end, n in zip(ends, lengths, strict=True)], dtypes.string)
 
 

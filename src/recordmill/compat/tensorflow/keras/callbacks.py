@@ -27,12 +27,12 @@ class _ModelCheckpoint:
         **options: Any,
     ) -> None:
         path = complete_file_name(os.fspath(filepath), weights_only=save_weights_only)
-        direction = _choose_mode(mode, monitor, save_best_only=save_best_only)
+        direction = _choose_monitor_mode(mode, monitor, save_best_only=save_best_only)
         super().__init__(path, monitor, verbose, save_best_only, save_weights_only, direction, **options)  # type: ignore[call-arg]
 
     @property
     def model(self) -> Any:
-        """The model, wrapped so that it saves to temporary names first."""
+        """The model, wrapped so that it saves to a temporary name and renames the file."""
         model = super().model  # type: ignore[misc]
         return None if model is None else AtomicModel(model)
 
@@ -71,7 +71,7 @@ def complete_file_name(path: str, *, weights_only: bool) -> str:
     return path if path.endswith(_MODELS) else path + _MODELS[0]
 
 
-def _choose_mode(mode: str, monitor: str, *, save_best_only: bool) -> str:
+def _choose_monitor_mode(mode: str, monitor: str, *, save_best_only: bool) -> str:
     """Choose "max" or "min" by the name of a metric, as TensorFlow does; Keras 3 fails for metrics it does not know."""
     if mode != "auto":
         return mode

@@ -46,10 +46,10 @@ def load_keras() -> Any:
     if keras.backend.backend() == "tensorflow":
         raise MissingExtraError("Keras was imported with TensorFlow as its backend", hint=_HINT)
     from recordmill.compat.tensorflow.keras.operations import register_operations
-    from recordmill.compat.tensorflow.keras.training import register_datasets, register_methods
+    from recordmill.compat.tensorflow.keras.training import register_datasets, wrap_model_methods
 
     register_datasets()
-    register_methods(keras)
+    wrap_model_methods(keras)
     register_operations(keras)
     return keras
 

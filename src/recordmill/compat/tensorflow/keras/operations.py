@@ -36,7 +36,7 @@ FUNCTIONS: dict[str, str] = {
 
 
 class _BackendOperations:
-    """Runs calls with a tensor of Keras's backend, a Keras variable or a symbolic input, with ``keras.ops``."""
+    """Runs operations on tensors of Keras's backend, Keras variables and symbolic inputs, by calling ``keras.ops``."""
 
     def __init__(self, keras: Any) -> None:
         self._keras = keras
@@ -73,7 +73,7 @@ def register_operations(keras: Any) -> None:
     dispatch.LIBRARIES.append(_BackendOperations(keras))
 
 
-def _name_dtype(keras: Any, dtype: Any) -> str:
+def _keras_dtype_name(keras: Any, dtype: Any) -> str:
     """Return the name of a dtype; with JAX, 64-bit dtypes become 32-bit unless JAX enables them."""
     name = as_dtype(dtype).name
     jax = sys.modules.get("jax")
@@ -83,11 +83,11 @@ def _name_dtype(keras: Any, dtype: Any) -> str:
 
 
 def _adapt_cast(keras: Any, x: Any, dtype: Any) -> Any:
-    return keras.ops.cast(x, _name_dtype(keras, dtype))
+    return keras.ops.cast(x, _keras_dtype_name(keras, dtype))
 
 
 def _adapt_convert_to_tensor(keras: Any, value: Any, dtype: Any = None, *_: Any) -> Any:
-    return keras.ops.convert_to_tensor(value, None if dtype is None else _name_dtype(keras, dtype))
+    return keras.ops.convert_to_tensor(value, None if dtype is None else _keras_dtype_name(keras, dtype))
 
 
 def _adapt_shape(keras: Any, x: Any, out_type: Any) -> Any:
@@ -100,7 +100,7 @@ def _adapt_size(keras: Any, x: Any, out_type: Any) -> Any:
 
 
 def _adapt_one_hot(keras: Any, indices: Any, depth: Any, on: Any, off: Any, axis: Any, dtype: Any) -> Any:
-    name = _name_dtype(keras, dtype or "float32")
+    name = _keras_dtype_name(keras, dtype or "float32")
     hot = keras.ops.one_hot(indices, int(depth), axis=-1 if axis is None else axis, dtype=name)
     on, off = 1 if on is None else on, 0 if off is None else off
     return hot if (on, off) == (1, 0) else hot * (on - off) + off

@@ -49,31 +49,31 @@ class DatasetAdapter:
     def get_numpy_iterator(self) -> Iterator[Any]:
         """Yield batches as NumPy arrays."""
         for element in self._dataset:
-            batch = to_batch(element)
-            yield batch if self._class_weight is None else self._add_weights(batch)
+            batch = element_to_arrays(element)
+            yield batch if self._class_weight is None else self._add_sample_weights(batch)
 
     __iter__ = get_jax_iterator = get_numpy_iterator
 
     def get_torch_dataloader(self) -> Any:
         """Return a PyTorch DataLoader over the batches."""
-        return _import_utilities().get_torch_dataloader(self)
+        return _import_adapter_utilities().get_torch_dataloader(self)
 
-    def _add_weights(self, batch: Any) -> Any:
+    def _add_sample_weights(self, batch: Any) -> Any:
         if not isinstance(batch, tuple) or len(batch) != 2:
             raise ValueError("class_weight requires a dataset of pairs (x, y)")
-        return *batch, _import_utilities().class_weight_to_sample_weights(batch[1], self._class_weight)
+        return *batch, _import_adapter_utilities().class_weight_to_sample_weights(batch[1], self._class_weight)
 
 
-def _import_utilities() -> Any:
+def _import_adapter_utilities() -> Any:
     return importlib.import_module(f"{_ADAPTERS}.data_adapter_utils")
 
 
-def to_batch(element: Any) -> Any:
-    """Convert the tensors in an element of a dataset to arrays, and lists to tuples."""
+def element_to_arrays(element: Any) -> Any:
+    """Convert the tensors in an element of a dataset to NumPy arrays, and lists to tuples."""
     if isinstance(element, Mapping):
-        return {key: to_batch(value) for key, value in element.items()}
+        return {key: element_to_arrays(value) for key, value in element.items()}
     if isinstance(element, tuple | list):
-        return tuple(to_batch(value) for value in element)
+        return tuple(element_to_arrays(value) for value in element)
     return None if element is None else _to_array(element)
 
 
@@ -114,16 +114,16 @@ def register_datasets() -> None:
     adapters.get_data_adapter = get_data_adapter
 
 
-def register_methods(keras: Any) -> None:
+def wrap_model_methods(keras: Any) -> None:
     """Make Keras models accept tensors and checkpoints of this package."""
     model = keras.Model
     for name in ("train_on_batch", "test_on_batch", "predict_on_batch"):
-        setattr(model, name, _convert_tensors(getattr(model, name)))
+        setattr(model, name, _convert_tensor_arguments(getattr(model, name)))
     model.load_weights = _build_optimizer_first(model.load_weights)
     model.get_metrics_result = _return_metric_values(model.get_metrics_result, keras)
 
 
-def _convert_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
+def _convert_tensor_arguments(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         arguments = {name: to_arrays(value) for name, value in kwargs.items()}
@@ -133,7 +133,7 @@ def _convert_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def to_arrays(value: Any) -> Any:
-    """Convert tensors in nested lists, tuples and dicts to arrays."""
+    """Convert the tensors in nested lists, tuples and dicts to NumPy arrays."""
     if isinstance(value, Tensor):
         return value.values
     if type(value) in (tuple, list):

@@ -105,7 +105,7 @@ class StaticHashTable:
     def lookup(self, keys: Any, name: Any = None) -> Tensor:
         """Return the values of keys in a tensor; unknown keys have the default value."""
         del name
-        return find_in_table(self, keys)
+        return look_up_in_table(self, keys)
 
     def size(self, name: Any = None) -> Tensor:
         """Return the number of keys."""
@@ -128,7 +128,7 @@ class StaticHashTable:
         return as_tensor(self._default, self.value_dtype)
 
     def find_values(self, keys: list[Any]) -> list[Any]:
-        """Return the values of keys in a list; unknown keys have the default value."""
+        """Return the values for a list of keys; unknown keys have the default value."""
         return [self._values.get(key, self._default) for key in keys]
 
 
@@ -171,7 +171,7 @@ class StaticVocabularyTable(StaticHashTable):
 
 
 @op("lookup.find", composite=apply_to_values)
-def find_in_table(table: StaticHashTable, keys: Any) -> Tensor:
+def look_up_in_table(table: StaticHashTable, keys: Any) -> Tensor:
     """Return the values of keys in a table. An operation, so that tracers and sessions can record it."""
     array = array_of(keys)
     if as_dtype(array.dtype) != table.key_dtype:

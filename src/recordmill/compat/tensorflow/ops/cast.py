@@ -45,12 +45,12 @@ def saturate_cast(value: Any, dtype: Any) -> Tensor:
     if "b" in (array.dtype.kind, target.numpy_dtype.kind):
         raise TypeError("saturate_cast does not support booleans")
     if target.is_integer and array.dtype.kind in "iuf":
-        array = _clip(array, target)
+        array = _clip_to_dtype_limits(array, target)
     converted: Tensor = cast(Tensor(array), target)
     return converted
 
 
-def _clip(array: NDArray[Any], target: DType) -> NDArray[Any]:
+def _clip_to_dtype_limits(array: NDArray[Any], target: DType) -> NDArray[Any]:
     if array.dtype.kind != "f":
         own = np.iinfo(array.dtype)
         return np.asarray(np.clip(array, max(own.min, target.min), min(own.max, target.max)))

@@ -35,11 +35,13 @@ def apply_to_values(function: Callable[..., Any], args: tuple[Any, ...], kwargs:
     for one in (*args, *kwargs.values()):
         if isinstance(one, Tensor | np.ndarray) and one.ndim:
             raise InvalidArgumentError("a ragged or sparse tensor cannot be combined with a dense tensor that has axes")
-    result = function(*map(_get_values, args), **{key: _get_values(one) for key, one in kwargs.items()})
+    result = function(
+        *map(_get_composite_values, args), **{key: _get_composite_values(one) for key, one in kwargs.items()}
+    )
     return first.with_flat_values(result) if isinstance(first, RaggedTensor) else first.with_values(result)
 
 
-def _get_values(value: Any) -> Any:
+def _get_composite_values(value: Any) -> Any:
     if isinstance(value, RaggedTensor):
         return value.flat_values
     return value.values if isinstance(value, SparseTensor) else value

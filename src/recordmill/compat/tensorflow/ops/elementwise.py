@@ -167,16 +167,16 @@ def logical_not(x: Any) -> Tensor:
 @elementwise_op("math.equal_or_false")
 def equal_or_false(x: Any, y: Any) -> Tensor:
     """Compare ``x == y`` elementwise; return a single False if the shapes do not broadcast."""
-    return _compare(np.equal, x, y, otherwise=False)
+    return _compare_or_default(np.equal, x, y, otherwise=False)
 
 
 @elementwise_op("math.not_equal_or_true")
 def not_equal_or_true(x: Any, y: Any) -> Tensor:
     """Compare ``x != y`` elementwise; return a single True if the shapes do not broadcast."""
-    return _compare(np.not_equal, x, y, otherwise=True)
+    return _compare_or_default(np.not_equal, x, y, otherwise=True)
 
 
-def _compare(function: np.ufunc, x: Any, y: Any, *, otherwise: bool) -> Tensor:
+def _compare_or_default(function: np.ufunc, x: Any, y: Any, *, otherwise: bool) -> Tensor:
     a, b = convert_to_common_dtype((x, y), "equal")
     return wrap(apply_binary_ufunc(function, a, b) if can_broadcast(a.shape, b.shape) else otherwise)
 
@@ -253,7 +253,7 @@ def div(x: Any, y: Any, name: Any = None) -> Any:
 @elementwise_op("math.floordiv")
 def floordiv(x: Any, y: Any) -> Tensor:
     """``tf.math.floordiv``: divide and round down."""
-    a, b = _convert_divisor(x, y, "floordiv")
+    a, b = _convert_and_check_divisor(x, y, "floordiv")
     with np.errstate(all="ignore"):
         return wrap(np.floor(np.divide(a, b)) if a.dtype.kind == "f" else np.floor_divide(a, b), a.dtype)
 
@@ -261,7 +261,7 @@ def floordiv(x: Any, y: Any) -> Tensor:
 @elementwise_op("math.floormod")
 def floormod(x: Any, y: Any) -> Tensor:
     """``tf.math.floormod``: return the remainder, with the sign of the divisor."""
-    a, b = _convert_divisor(x, y, "floormod")
+    a, b = _convert_and_check_divisor(x, y, "floormod")
     with np.errstate(all="ignore"):
         if a.dtype.kind != "f":
             return wrap(np.mod(a, b))
@@ -269,7 +269,7 @@ def floormod(x: Any, y: Any) -> Tensor:
         return wrap(np.where((remainder != 0) & ((b < 0) != (remainder < 0)), remainder + b, remainder))
 
 
-def _convert_divisor(x: Any, y: Any, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+def _convert_and_check_divisor(x: Any, y: Any, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
     a, b = convert_pair(x, y, NUMBERS, name)
     if b.dtype.kind != "f" and a.size and not np.all(b):
         raise InvalidArgumentError(f"{name}: integer division by zero")

@@ -40,7 +40,7 @@ def function(func: Callable[..., Any] | None = None, input_signature: Any = None
         checked = args if input_signature is None else _check_arguments(args, input_signature)
         inputs = [nest.map_structure(_array_to_tensor, one) for one in checked]
         results = func(*inputs, **{key: _array_to_tensor(one) for key, one in kwargs.items()})
-        return nest.map_structure(_numeric_or_string_to_tensor, results)
+        return nest.map_structure(_value_to_tensor, results)
 
     call.python_function = func  # type: ignore[attr-defined]
     return call
@@ -66,7 +66,7 @@ def _array_to_tensor(value: Any) -> Any:
     return as_tensor(value) if isinstance(value, np.ndarray) else value
 
 
-def _numeric_or_string_to_tensor(value: Any) -> Any:
+def _value_to_tensor(value: Any) -> Any:
     kinds = bool | int | float | str | bytes | np.ndarray | np.generic
     return as_tensor(value) if isinstance(value, kinds) else value
 

@@ -214,4 +214,4 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Tensor:
         return wrap(np.where(chosen, a, b), a.dtype)
     except ValueError:
         shapes = [one.shape for one in (chosen, a, b)]
-        raise InvalidArgumentError(f"where: condition, x and y must be broadcastable, got shapes {shapes}") from None
+        raise InvalidArgumentError(f"where: the shapes of condition, x and y cannot be broadcast: {shapes}") from None

@@ -68,7 +68,9 @@ def unstack(value: Any, num: Any = None, axis: Any = 0) -> list[Tensor]:
     array = array_of(value)
     position = normalize_axis(axis, array.ndim, "unstack", ValueError)
     if num is not None and int(num) != array.shape[position]:
-        raise InvalidArgumentError(f"unstack: axis {position} has {array.shape[position]} values, num is {int(num)}")
+        raise InvalidArgumentError(
+            f"unstack: num must be {array.shape[position]}, the length of axis {position}, got {int(num)}"
+        )
     return [wrap(one) for one in np.moveaxis(array, position, 0)]
 
 

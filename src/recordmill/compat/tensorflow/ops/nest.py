@@ -32,17 +32,17 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     values, count = list(flat_sequence), len(flatten(structure))
     if len(values) != count:
         raise ValueError(f"flat_sequence must have {count} values, as the structure has, got {len(values)}")
-    return _pack(structure, iter(values))
+    return _pack_values(structure, iter(values))
 
 
-def _pack(structure: Any, values: Iterator[Any]) -> Any:
+def _pack_values(structure: Any, values: Iterator[Any]) -> Any:
     if isinstance(structure, dict):
-        packed = {key: _pack(structure[key], values) for key in sorted(structure)}
+        packed = {key: _pack_values(structure[key], values) for key in sorted(structure)}
         return type(structure)((key, packed[key]) for key in structure)
     if isinstance(structure, tuple) and hasattr(structure, "_fields"):
-        return type(structure)(*(_pack(one, values) for one in structure))
+        return type(structure)(*(_pack_values(one, values) for one in structure))
     if isinstance(structure, list | tuple):
-        return type(structure)(_pack(one, values) for one in structure)
+        return type(structure)(_pack_values(one, values) for one in structure)
     return next(values)
 
 

@@ -102,7 +102,7 @@ def _decode_utf8(value: bytes) -> str:
 
 
 def _is_valid_rewrite(rewrite: str, num_groups: int) -> bool:
-    """Return whether each backslash precedes another backslash or the number of a group."""
+    """Return whether each backslash of a rewrite string is followed by a backslash or the number of a group."""
     letters = [found[0][1:] for found in re.finditer(r"\\.?", rewrite, re.DOTALL)]
     return all(one == "\\" or (one.isdecimal() and int(one) <= num_groups) for one in letters)
 

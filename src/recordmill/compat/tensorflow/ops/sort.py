@@ -43,7 +43,7 @@ def _convert_with_nonempty_axis(value: Any, axis: Any, name: str) -> tuple[NDArr
     return array, position
 
 
-def _argsort(array: NDArray[Any], descending: bool) -> NDArray[Any]:
+def _argsort_last_axis(array: NDArray[Any], descending: bool) -> NDArray[Any]:
     """Return the indices that sort the values along the last axis; equal values keep their order."""
     if not descending:
         return np.argsort(array, axis=-1, kind="stable")
@@ -57,7 +57,7 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True) -> TopK:  # noqa: ARG001 
     array, count = convert_input(input, NUMBERS, "top_k"), int(k)
     if not array.ndim or count > array.shape[-1]:
         raise InvalidArgumentError(f"top_k: k must be at most the length of the last axis, got {count}")
-    indices = _argsort(array, descending=True)[..., :count]
+    indices = _argsort_last_axis(array, descending=True)[..., :count]
     return TopK(wrap(np.take_along_axis(array, indices, -1)), wrap(indices, np.int32))
 
 
@@ -72,7 +72,7 @@ def argsort(values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: b
     """``tf.argsort``: return the indices that sort an axis; the sort is always stable."""
     array = convert_input(values, NUMBERS, "argsort")
     position, descending = normalize_axis(axis, array.ndim, "argsort"), _is_descending(direction)
-    indices = _argsort(np.moveaxis(array, position, -1), descending)
+    indices = _argsort_last_axis(np.moveaxis(array, position, -1), descending)
     return wrap(np.moveaxis(indices, -1, position), np.int32)
 
 

@@ -11,7 +11,7 @@ from recordmill.compat.tensorflow.core.sparse import SparseTensor
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 
 
-class _Spec:
+class _TypeSpec:
     """Base class of specs, which are equal if all of their parts are: shape, dtype and others."""
 
     _parts: tuple[Any, ...]
@@ -41,7 +41,7 @@ class _Spec:
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Return whether a value, or each value of another spec, matches this spec."""
         other: Any = spec_or_value
-        kind: Any = type(self) if isinstance(other, _Spec) else self.value_type
+        kind: Any = type(self) if isinstance(other, _TypeSpec) else self.value_type
         return (
             isinstance(other, kind)
             and bool(other.dtype == self.dtype)
@@ -50,7 +50,7 @@ class _Spec:
         )
 
 
-class TensorSpec(_Spec):
+class TensorSpec(_TypeSpec):
     """Shape and dtype of a tensor."""
 
     value_type = Tensor
@@ -78,7 +78,7 @@ class TensorSpec(_Spec):
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
 
 
-class SparseTensorSpec(_Spec):
+class SparseTensorSpec(_TypeSpec):
     """Shape and dtype of a sparse tensor."""
 
     value_type = SparseTensor
@@ -90,7 +90,7 @@ class SparseTensorSpec(_Spec):
         return f"SparseTensorSpec({self.shape!r}, {self.dtype!r})"
 
 
-class RaggedTensorSpec(_Spec):
+class RaggedTensorSpec(_TypeSpec):
     """Shape, dtype and ragged rank of a ragged tensor."""
 
     value_type = RaggedTensor

@@ -103,7 +103,7 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
     """``tf.strings.reduce_join``: join strings along axes; of a ragged tensor, join the strings of each row."""
     between = _to_bytes(separator)
     if isinstance(inputs, RaggedTensor):
-        return _join_rows(inputs, axis, between)
+        return _join_ragged_rows(inputs, axis, between)
     array = convert_strings(inputs, "reduce_join")
     # The axes are reversed, so that strings along the first axis in `axis` are adjacent in the result.
     axes = tuple(range(array.ndim)) if axis is None else normalize_axes(axis, array.ndim, "reduce_join")[::-1]
@@ -115,7 +115,7 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
     return Tensor(out.reshape([1 if at in axes else n for at, n in enumerate(array.shape)]) if keepdims else out)
 
 
-def _join_rows(ragged: RaggedTensor, axis: Any, separator: bytes) -> Tensor:
+def _join_ragged_rows(ragged: RaggedTensor, axis: Any, separator: bytes) -> Tensor:
     if ragged.ragged_rank != 1 or axis is None or int(axis) not in (-1, 1):
         raise NotImplementedError("reduce_join of a ragged tensor supports only axis=-1 and one ragged axis")
     out = np.empty(len(ragged), object)
@@ -127,7 +127,7 @@ def _to_bytes(value: Any) -> bytes:
     return bytes(array_of(value, "string").item())
 
 
-def _split_each(array: NDArray[Any], function: Callable[[bytes], list[Any]], dtype: Any = object) -> Any:
+def _split_each_string(array: NDArray[Any], function: Callable[[bytes], list[Any]], dtype: Any = object) -> Any:
     """Split each string into a row of a ragged tensor; a scalar string gives a dense vector."""
     rows = [function(one) for one in array.reshape(-1).tolist()]
     values = np.empty(sum(map(len, rows)), dtype)
@@ -144,13 +144,13 @@ def _split_each(array: NDArray[Any], function: Callable[[bytes], list[Any]], dty
 def split(input: Any, sep: Any = None, maxsplit: int = -1) -> Any:
     """``tf.strings.split``: split strings at a separator, or at white space."""
     separator = None if sep is None else _to_bytes(sep) or None
-    return _split_each(convert_strings(input, "split"), lambda one: one.split(separator, maxsplit))
+    return _split_each_string(convert_strings(input, "split"), lambda one: one.split(separator, maxsplit))
 
 
 @elementwise_op("strings.bytes_split")
 def bytes_split(input: Any) -> Any:
     """``tf.strings.bytes_split``: split strings into single bytes."""
-    return _split_each(convert_strings(input, "bytes_split"), _split_into_bytes)
+    return _split_each_string(convert_strings(input, "bytes_split"), _split_into_bytes)
 
 
 def _split_into_bytes(value: bytes) -> list[bytes]:
@@ -173,7 +173,7 @@ def unicode_decode(input: Any, input_encoding: str, errors: str = "replace", rep
         points = map(ord, text)
         return [replacement_char if one == 0xFFFD and errors == "replace" else one for one in points]
 
-    return _split_each(convert_strings(input, "unicode_decode"), decode_code_points, np.int32)
+    return _split_each_string(convert_strings(input, "unicode_decode"), decode_code_points, np.int32)
 
 
 @elementwise_op("strings.to_hash_bucket_fast")

@@ -113,7 +113,7 @@ class TensorArray:
         return call_operation("array.concat", self._get_all_tensors(), 0)
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
-        """Replace all tensors by the rows of a tensor."""
+        """Replace all tensors by the rows of `value`."""
         del name
         rows = list(self._to_rows(value))
         if len(rows) != len(self._tensors) and not self.dynamic_size and self._tensors:

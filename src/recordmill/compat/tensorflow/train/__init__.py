@@ -15,9 +15,9 @@ MEMBERS: dict[str, str] = {
     "FloatList": "train.messages",
     "Int64List": "train.messages",
     "SequenceExample": "train.messages",
-    # checkpoints
+    # Names for checkpoints.
     "latest_checkpoint": "train.checkpoints",
-    # queues and sessions of TensorFlow 1
+    # Names for queues and sessions of TensorFlow 1.
     "Coordinator": "graphs.queues",
     "batch": "graphs.queues",
     "match_filenames_once": "files.contents:matching_files",

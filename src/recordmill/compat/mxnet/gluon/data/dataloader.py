@@ -23,7 +23,7 @@ class Sampler:
 
 
 class SequentialSampler(Sampler):
-    """Yields `length` consecutive positions from `start` on."""
+    """Yields the positions from `start` to ``start + length - 1`` in order."""
 
     def __init__(self, length: int, start: int = 0) -> None:
         self._positions = range(start, start + length)
@@ -79,7 +79,7 @@ class BatchSampler(Sampler):
 
 
 def default_batchify_fn(data: Any) -> Any:
-    """Stack samples into a batch; samples that are tuples become a list with one batch per item."""
+    """Stack samples into a batch; if samples are tuples, return a list with one batch for each item of the tuples."""
     if isinstance(data[0], nd.NDArray):
         return nd.stack(*data)
     if isinstance(data[0], tuple):

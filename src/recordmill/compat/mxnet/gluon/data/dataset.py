@@ -1,4 +1,4 @@
-"""``mx.gluon.data.Dataset``: samples by position, and datasets of arrays and record files."""
+"""``mx.gluon.data``: `Dataset`, which returns samples by position, and datasets of arrays and record files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recordmill.compat.mxnet.base import ParameterError
 from recordmill.compat.mxnet.nd import NDArray
 from recordmill.compat.mxnet.recordio import MXIndexedRecordIO
 
-# The threads of a loader share one record file: the lock keeps the `seek` and the `read` of a thread together.
+# The threads of a loader share one record file, so no other thread may call it between `seek` and `read`.
 _READ_LOCK = threading.Lock()
 
 
@@ -97,7 +97,7 @@ class _SampledDataset(Dataset):
 
 
 class ArrayDataset(Dataset):
-    """Dataset whose samples are tuples of one row of each array."""
+    """Dataset whose sample at a position is a tuple with the row at that position of each array."""
 
     def __init__(self, *args: Any) -> None:
         lengths = {len(one) for one in args}

@@ -1,4 +1,7 @@
-"""Image datasets: record files, folders of classes, and the files of MNIST and CIFAR. Nothing is downloaded."""
+"""Datasets of images in record files, in one folder per class, and in the files of MNIST and CIFAR.
+
+Nothing is downloaded.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,13 @@ from numpy.typing import NDArray as Array
 from recordmill.compat.mxnet.base import MissingFileError, MXNetError
 from recordmill.compat.mxnet.gluon.data.dataset import Dataset, RecordFileDataset
 from recordmill.compat.mxnet.image.functions import imdecode, imread
-from recordmill.compat.mxnet.nd import wrap
+from recordmill.compat.mxnet.nd import as_ndarray
 from recordmill.compat.mxnet.recordio import unpack
 
 _DEFAULT_HOME = "~/.mxnet"
 _EXTENSIONS = (".jpg", ".jpeg", ".png")
 _GZIP_MAGIC = b"\x1f\x8b"
-# Magic number of a file of bytes in MNIST's format; the number of axes is added to it.
+# The magic number of an MNIST file of bytes is this value plus the number of axes.
 _MNIST_MAGIC = 0x0800
 _CIFAR_SIDE = 32
 
@@ -81,7 +84,7 @@ def _find_image_files(folder: str) -> Iterator[str]:
 
 
 class _InMemoryDataset(Dataset):
-    """Images and labels in memory, read from files of a folder."""
+    """Base class of datasets that read all images and labels of a folder into memory."""
 
     _name = ""
 
@@ -94,13 +97,13 @@ class _InMemoryDataset(Dataset):
         default = Path(os.environ.get("MXNET_HOME") or _DEFAULT_HOME, "datasets", self._name)
         self._root, self._train, self._transform = Path(root or default).expanduser(), train, transform
         images, self._label = self._read_samples()
-        self._data = wrap(images)
+        self._data = as_ndarray(images)
 
     def _read_samples(self) -> tuple[Array[np.uint8], Array[np.int32]]:
         raise NotImplementedError
 
-    def _find_file(self, *names: str) -> Path:
-        """Return the path of the first of several file names that exists."""
+    def _find_first_existing(self, *names: str) -> Path:
+        """Return the first path in the folder that exists; `names` are alternatives for one file."""
         for name in names:
             if (self._root / name).exists():
                 return self._root / name
@@ -124,7 +127,7 @@ class MNIST(_InMemoryDataset):
     def _read_samples(self) -> tuple[Array[np.uint8], Array[np.int32]]:
         prefix = "train" if self._train else "t10k"
         names = f"{prefix}-images-idx3-ubyte", f"{prefix}-labels-idx1-ubyte"
-        paths = [self._find_file(f"{name}.gz", name) for name in names]
+        paths = [self._find_first_existing(f"{name}.gz", name) for name in names]
         images, labels = _read_mnist_file(paths[0], 3), _read_mnist_file(paths[1], 1)
         if len(images) != len(labels):
             message = f"the number of images, {len(images)}, must equal that of labels, {len(labels)}"
@@ -139,7 +142,7 @@ class FashionMNIST(MNIST):
 
 
 def _read_mnist_file(path: Path, num_axes: int) -> Array[np.uint8]:
-    """Read a file in MNIST's format: magic number, length of each axis, bytes; it may be compressed with gzip."""
+    """Read a plain or gzip file in MNIST's format: magic number, length of each axis, bytes of the array."""
     data, shard = path.read_bytes(), str(path)
     if data.startswith(_GZIP_MAGIC):
         try:
@@ -169,7 +172,7 @@ class CIFAR10(_InMemoryDataset):
 
     def _read_samples(self) -> tuple[Array[np.uint8], Array[np.int32]]:
         names = self._train_files if self._train else self._test_files
-        rows = np.concatenate([self._read_cifar_file(self._find_file(name)) for name in names])
+        rows = np.concatenate([self._read_cifar_file(self._find_first_existing(name)) for name in names])
         images = rows[:, self._num_labels :].reshape(-1, 3, _CIFAR_SIDE, _CIFAR_SIDE).transpose(0, 2, 3, 1)
         return np.ascontiguousarray(images), rows[:, self._label_column].astype(np.int32)
 

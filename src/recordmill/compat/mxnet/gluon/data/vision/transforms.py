@@ -1,4 +1,4 @@
-"""``mx.gluon.data.vision.transforms``: callables that transform one image, or several of one size."""
+"""``mx.gluon.data.vision.transforms``: callables that transform one image or a batch of images."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Compose:
 
 
 class ToTensor:
-    """Move the channels of one or several images to the front and divide by 255, as float32."""
+    """Move the channels of an image or a batch before height and width, and divide by 255, as float32."""
 
     def __call__(self, x: Any) -> Any:
         return nd_image.to_tensor(x)
 
 
 class Normalize:
-    """Subtract `mean` and divide by `std`; the channels must come first."""
+    """Subtract `mean` and divide by `std`; the channels must come before height and width."""
 
     def __init__(self, mean: Any = 0.0, std: Any = 1.0) -> None:
         self._mean, self._std = mean, std
@@ -61,14 +61,14 @@ class Resize:
             return nd.stack(*[self(one) for one in x])
         if self._keep_ratio and isinstance(self._size, int):
             return functions.resize_short(x, self._size, self._interpolation)
-        return functions.imresize(x, *_as_pair(self._size), self._interpolation)
+        return functions.imresize(x, *_as_size_pair(self._size), self._interpolation)
 
 
 class CenterCrop:
     """Crop the center to `size` (width, height); smaller images are enlarged."""
 
     def __init__(self, size: Any, interpolation: int = 1) -> None:
-        self._size, self._interpolation = _as_pair(size), interpolation
+        self._size, self._interpolation = _as_size_pair(size), interpolation
 
     def __call__(self, x: Any) -> Any:
         return functions.center_crop(x, self._size, self._interpolation)[0]
@@ -80,7 +80,7 @@ class RandomResizedCrop:
     def __init__(
         self, size: Any, scale: Any = (0.08, 1.0), ratio: Any = (3.0 / 4.0, 4.0 / 3.0), interpolation: int = 1
     ) -> None:
-        self._options = _as_pair(size), scale, ratio, interpolation
+        self._options = _as_size_pair(size), scale, ratio, interpolation
 
     def __call__(self, x: Any) -> Any:
         return functions.random_size_crop(x, *self._options)[0]
@@ -94,7 +94,7 @@ class RandomFlipLeftRight:
 
 
 class _ColorTransform:
-    """Apply an augmenter of ``mx.image`` in float32; uint8 images are converted back to uint8 with clipping."""
+    """Apply an augmenter of ``mx.image`` in float32; convert the result to uint8 if the image was."""
 
     def __init__(self, augmenter: augmenters.Augmenter) -> None:
         self._augmenter = augmenter
@@ -114,11 +114,11 @@ class RandomColorJitter(Compose):
 
 
 class RandomLighting(_ColorTransform):
-    """Add noise along the principal axes of the colors of ImageNet, with standard deviation `alpha`."""
+    """Add random amounts of ImageNet's principal color axes, with standard deviation `alpha`."""
 
     def __init__(self, alpha: float) -> None:
         super().__init__(augmenters.LightingAug(alpha, EIGENVALUES, EIGENVECTORS))
 
 
-def _as_pair(size: Any) -> tuple[int, int]:
+def _as_size_pair(size: Any) -> tuple[int, int]:
     return (size, size) if isinstance(size, int) else (int(size[0]), int(size[1]))
