@@ -18,7 +18,7 @@ fn resize_in_steps(source: View<u8>, size: Size, kernel: Kernel, flip: bool, nor
         _ => resize(source, size, kernel).expect("a resize").into_iter().map(f32::from).collect(),
     };
     if flip {
-        values = flip_horizontal(View::new(&values, size, channels).expect("an image"));
+        values = flip_horizontal(View::new(&values, size, channels).expect("an image")).expect("enough memory");
     }
     values.iter().enumerate().map(|(index, value)| normalize.apply(index % channels, *value)).collect()
 }
