@@ -226,7 +226,12 @@ def _read_files(paths: list[str], failures: Failures) -> Ragged:
 def _recode_images(
     paths: list[str], files: Ragged, failures: Failures, recoding: Recoding
 ) -> tuple[Ragged, list[Shape | None]]:
-    images, shapes = recode_png_files(files, recoding)
+    try:
+        images, shapes = recode_png_files(files, recoding)
+    except MemoryError as error:
+        if (row := getattr(error, "ordinal", None)) is None:
+            raise
+        raise MemoryError(f"{error}: {paths[row]}") from error
     if None not in shapes:
         return images, shapes
     recoded = _apply_to_files(
@@ -257,8 +262,9 @@ def _apply_to_files(
             except (ImageError, LimitError) as error:
                 lines = str(error).splitlines()
                 failures[row] = (path, "; ".join(line.strip().removeprefix("hint: ") for line in lines))
-            except MemoryError:
-                failures[row] = (path, "not enough memory for the image")
+            except MemoryError as error:
+                # The image may be valid, so it must not be skipped.
+                raise MemoryError(f"{str(error) or 'not enough memory for the image'}: {path}") from error
         results.append(result)
     return results
 

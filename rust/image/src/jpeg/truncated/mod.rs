@@ -14,6 +14,7 @@ use super::samples::{Block, Component, Job, Kernel, NATURAL_ORDER, Scale, Transf
 use super::sequential::{ComponentTables, mcu_blocks};
 use super::stream::extend_sign;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::memory;
 use bit_source::{BitSource, HuffmanTable, StopReason};
 
 /// The job of decoding one truncated scan into an output.
@@ -69,7 +70,11 @@ impl Truncated<'_, '_, '_> {
             let ac = require_table(&tables.ac, component.ac, "an AC Huffman", offset)?;
             Ok((HuffmanTable::new(dc), HuffmanTable::new(ac)))
         };
-        self.scan.components.iter().map(of_part).collect()
+        let mut built = memory::with_capacity(self.scan.components.len())?;
+        for component in &self.scan.components {
+            built.push(of_part(component)?);
+        }
+        Ok(built)
     }
 
     /// Decodes a row of MCUs and writes the rows of pixels that are then complete.

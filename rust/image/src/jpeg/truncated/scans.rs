@@ -141,12 +141,12 @@ fn build_scan_tables(reader: &Reader<'_>, scan: &Scan) -> Result<(Vec<HuffmanTab
         if scan.start == 0 && scan.high == 0 {
             let spec = require_table(&known.dc, component.dc, "a DC Huffman", scan.offset)?;
             DcTable::new(spec)?;
-            dc.push(HuffmanTable::new(spec));
+            memory::push(&mut dc, HuffmanTable::new(spec))?;
         }
         if scan.end > 0 {
             let spec = require_table(&known.ac, component.ac, "an AC Huffman", scan.offset)?;
             HuffmanCode::new(spec)?;
-            ac.push(HuffmanTable::new(spec));
+            memory::push(&mut ac, HuffmanTable::new(spec))?;
         }
     }
     Ok((dc, ac))
