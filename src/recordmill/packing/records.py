@@ -262,9 +262,8 @@ def _apply_to_files(
             except (ImageError, LimitError) as error:
                 lines = str(error).splitlines()
                 failures[row] = (path, "; ".join(line.strip().removeprefix("hint: ") for line in lines))
-            except MemoryError as error:
-                # The image may be valid, so it must not be skipped.
-                raise MemoryError(f"{str(error) or 'not enough memory for the image'}: {path}") from error
+            except MemoryError:
+                failures[row] = (path, "not enough memory for the image")
         results.append(result)
     return results
 

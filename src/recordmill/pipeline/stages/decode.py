@@ -77,8 +77,8 @@ class Decode:
                 empty=np.empty if context.memory is None else context.memory.empty,
                 **dict(self.options),
             )
-        except MemoryError as error:
-            raise _locate_memory_error(error, stage_input, chosen) from error.__cause__
+        except MemoryError as memory_error:
+            raise _locate_memory_error(memory_error, stage_input, chosen) from memory_error.__cause__
         if not errors:
             return SampleRows(columns, rows.ordinals, rows.origins)
         failed = [int(error.position or 0) for error in errors]

@@ -65,14 +65,14 @@ impl Truncated<'_, '_, '_> {
     /// Builds the DC and AC table of each component.
     fn build_tables(&self) -> Result<Vec<(HuffmanTable, HuffmanTable)>> {
         let (tables, offset) = (&self.reader.state.tables, self.scan.offset);
-        let of_part = |component: &ScanComponent| {
+        let build_pair = |component: &ScanComponent| -> Result<_> {
             let dc = require_table(&tables.dc, component.dc, "a DC Huffman", offset)?;
             let ac = require_table(&tables.ac, component.ac, "an AC Huffman", offset)?;
             Ok((HuffmanTable::new(dc), HuffmanTable::new(ac)))
         };
         let mut built = memory::with_capacity(self.scan.components.len())?;
         for component in &self.scan.components {
-            built.push(of_part(component)?);
+            built.push(build_pair(component)?);
         }
         Ok(built)
     }
