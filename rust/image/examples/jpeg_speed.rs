@@ -46,7 +46,7 @@ struct WindowJob<'a> {
 impl<'a> WindowJob<'a> {
     fn new(item: &'a ListItem, with_points: bool) -> Outcome<Self> {
         let size = Header::parse(&item.data)?.size;
-        let points = if with_points { Some(EntryPoints::build(&item.data, 1)?.to_bytes()) } else { None };
+        let points = if with_points { Some(EntryPoints::build(&item.data, 1)?.to_bytes()?) } else { None };
         Ok(Self { item, window: item.window.unwrap_or(Window::whole(size)), points })
     }
 

@@ -34,6 +34,8 @@ pub enum ImageFaultKind {
     BadEntryPoints,
     /// Any other invalid argument.
     BadArgument,
+    /// There is not enough memory. The image may be valid.
+    OutOfMemory,
 }
 
 impl ImageFaultKind {
@@ -55,6 +57,7 @@ impl ImageFaultKind {
             Self::BadWindow => "bad_window",
             Self::BadEntryPoints => "bad_entry_points",
             Self::BadArgument => "bad_argument",
+            Self::OutOfMemory => "out_of_memory",
         }
     }
 }

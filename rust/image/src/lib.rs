@@ -9,5 +9,6 @@ mod exif;
 pub mod fault;
 pub mod geometry;
 pub mod jpeg;
+pub mod memory;
 pub mod pixels;
 pub mod png;

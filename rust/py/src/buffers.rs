@@ -1,5 +1,6 @@
 //! Memory shared with Python through the buffer protocol: results, array arguments, and a pool of reusable buffers.
 use std::ffi::{CStr, c_int, c_void};
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
@@ -9,6 +10,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyMemoryView, PyType};
+use recordmill_image::memory;
 
 /// Preferred capacity of a buffer whose final size is unknown.
 const USUAL_CAPACITY: usize = 256 << 10;
@@ -40,14 +42,18 @@ pub fn allocate_buffer(num_bytes: usize) -> Vec<u8> {
 }
 
 /// Copies the content to a smaller buffer if most of the capacity is unused, because Python may keep the result for
-/// long.
+/// long. Keeps the buffer if there is not enough memory for the copy.
 pub fn shrink_if_oversized(buffer: Vec<u8>) -> Vec<u8> {
     if buffer.capacity() <= buffer.len().saturating_mul(4).max(USUAL_CAPACITY) {
         return buffer;
     }
-    let copy = buffer.clone();
-    recycle_buffer(buffer);
-    copy
+    match memory::copy(&buffer) {
+        Ok(copy) => {
+            recycle_buffer(buffer);
+            copy
+        }
+        Err(_) => buffer,
+    }
 }
 
 /// Takes the smallest pooled buffer with a capacity in the given range.
@@ -192,7 +198,12 @@ impl Drop for Block {
 /// Copies an array argument.
 pub fn copy_array<T: pyo3::buffer::Element>(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     let buffer = PyBuffer::<T>::get(object)?;
-    if buffer.is_c_contiguous() { with_elements(object, copy_elements)? } else { buffer.to_vec(py) }
+    if buffer.is_c_contiguous() {
+        return with_elements(object, copy_elements)?;
+    }
+    // `to_vec` aborts if there is not enough memory.
+    memory::check_available(buffer.len_bytes()).map_err(memory_error)?;
+    buffer.to_vec(py)
 }
 
 /// Calls `read` with the elements of a contiguous array argument. `read` must not run Python code, which could write to
@@ -207,12 +218,12 @@ pub fn with_elements<T: pyo3::buffer::Element, R>(
 }
 
 fn copy_elements<T: Copy>(elements: &[T]) -> PyResult<Vec<T>> {
-    let mut copy = Vec::new();
-    copy.try_reserve_exact(elements.len()).map_err(|_| {
-        PyMemoryError::new_err(format!("cannot allocate {} bytes for a copy of an array", size_of_val(elements)))
-    })?;
-    copy.extend_from_slice(elements);
-    Ok(copy)
+    memory::copy(elements).map_err(memory_error)
+}
+
+/// Returns the MemoryError for a failed allocation.
+pub fn memory_error(error: impl Display) -> PyErr {
+    PyMemoryError::new_err(error.to_string())
 }
 
 fn get_contiguous_buffer<T: pyo3::buffer::Element>(object: &Bound<'_, PyAny>) -> PyResult<PyBuffer<T>> {

@@ -1,11 +1,12 @@
 //! Random permutations of positions, random words, and lookup of positions in the indexes of many shards.
 use std::hint::black_box;
 
-use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use recordmill_core::random::{self, Permutation, append_random_words};
+use recordmill_image::memory::{self, OutOfMemory};
 
-use crate::buffers::{ArrayView, Block, NumberVec, copy_array};
+use crate::buffers::{ArrayView, Block, NumberVec, copy_array, memory_error};
 use crate::framing::{IndexArgs, IndexViews};
 
 /// Number of positions that are looked up together, so that their cache misses overlap.
@@ -57,9 +58,7 @@ pub fn random_words(
     let too_many = || PyValueError::new_err(format!("first + count must be at most 2^33, got {first} + {count}"));
     first.checked_add(count as u64).filter(|end| *end <= 1 << 33).ok_or_else(too_many)?;
     let total = positions.len().checked_mul(count).ok_or_else(too_many)?;
-    let mut words = Vec::new();
-    let no_memory = |_| PyMemoryError::new_err(format!("cannot allocate {total} random words"));
-    words.try_reserve_exact(total).map_err(no_memory)?;
+    let mut words = memory::with_capacity(total).map_err(memory_error)?;
     let words = py.detach(|| {
         for &position in positions {
             let stream = [position as u32, (position >> 32) as u32 | u32::from(stage) << 16, epoch];
@@ -117,7 +116,9 @@ type Locations = (Block, Vec<usize>, Block, Block, Block, Option<Block>);
 impl FrameTable {
     #[new]
     fn new(indexes: Vec<IndexArgs<'_>>) -> PyResult<Self> {
-        let (mut starts, mut shards) = (vec![0], Vec::new());
+        let mut starts = memory::with_capacity(indexes.len() + 1).map_err(memory_error)?;
+        let mut shards = memory::with_capacity(indexes.len()).map_err(memory_error)?;
+        starts.push(0);
         for index in &indexes {
             let index = ShardIndex::new(index)?;
             starts.push(starts[starts.len() - 1] + index.offsets.as_slice().len() as i64);
@@ -133,9 +134,11 @@ impl FrameTable {
     fn locate(&self, py: Python<'_>, positions: &Bound<'_, PyAny>) -> PyResult<Locations> {
         let positions = ArrayView::<i64>::from_object(positions)?;
         let positions = positions.as_slice();
-        py.detach(|| self.locate_positions(positions)).map_err(|outside| {
-            PyIndexError::new_err(format!("position {outside} is out of range for {} records", self.num_records()))
-        })
+        if let Some(outside) = positions.iter().find(|position| !(0..self.num_records()).contains(*position)) {
+            let message = format!("position {outside} is out of range for {} records", self.num_records());
+            return Err(PyIndexError::new_err(message));
+        }
+        py.detach(|| self.locate_positions(positions)).map_err(memory_error)
     }
 }
 
@@ -144,15 +147,12 @@ impl FrameTable {
         self.starts[self.shards.len()]
     }
 
-    /// Finds the records at the given positions; the error is the first position that is out of range.
-    fn locate_positions(&self, positions: &[i64]) -> Result<Locations, i64> {
-        if let Some(&outside) = positions.iter().find(|position| !(0..self.num_records()).contains(*position)) {
-            return Err(outside);
-        }
-        let new = || Vec::with_capacity(positions.len());
-        let (mut shard_indices, mut rows, mut offsets, mut lengths) = (new(), new(), new(), new());
-        let mut checksums = self.shards.iter().any(|index| index.checksums.is_some()).then(new);
-        let indexes: Vec<_> = self.shards.iter().map(|index| (index.offsets.as_slice(), index)).collect();
+    /// Finds the records at the given positions, which must be in range.
+    fn locate_positions(&self, positions: &[i64]) -> Result<Locations, OutOfMemory> {
+        let new = || memory::with_capacity(positions.len());
+        let (mut shard_indices, mut rows, mut offsets, mut lengths) = (new()?, new()?, new()?, new()?);
+        let mut checksums = self.shards.iter().any(|index| index.checksums.is_some()).then(new).transpose()?;
+        let indexes = memory::collect(self.shards.iter().map(|index| (index.offsets.as_slice(), index)))?;
         for group in positions.chunks(GROUP_LEN) {
             let start = shard_indices.len();
             shard_indices.extend(group.iter().map(|&position| self.find_shard(position) as i64));
@@ -171,7 +171,7 @@ impl FrameTable {
                     .extend(locations().map(|(&shard, &row)| indexes[shard as usize].1.payload_checksum(row as usize)));
             }
         }
-        let used = self.number_used_shards(&mut shard_indices);
+        let used = self.number_used_shards(&mut shard_indices)?;
         let checksums = checksums.map(Block::from_integers);
         let [shard_indices, rows, offsets, lengths] = [shard_indices, rows, offsets, lengths].map(Block::from_integers);
         Ok((shard_indices, used, rows, offsets, lengths, checksums))
@@ -188,12 +188,13 @@ impl FrameTable {
 
     /// Returns the shards that occur in `shard_indices`, in ascending order, and replaces each shard by its index in
     /// that list.
-    fn number_used_shards(&self, shard_indices: &mut [i64]) -> Vec<usize> {
-        let mut ordinals = vec![-1; self.shards.len()];
+    fn number_used_shards(&self, shard_indices: &mut [i64]) -> Result<Vec<usize>, OutOfMemory> {
+        let mut ordinals = memory::filled(self.shards.len(), -1)?;
         shard_indices.iter().for_each(|&shard| ordinals[shard as usize] = 0);
-        let used: Vec<_> = (0..ordinals.len()).filter(|&shard| ordinals[shard] == 0).collect();
+        let mut used = memory::with_capacity(ordinals.len())?;
+        used.extend((0..ordinals.len()).filter(|&shard| ordinals[shard] == 0));
         used.iter().enumerate().for_each(|(ordinal, &shard)| ordinals[shard] = ordinal as i64);
         shard_indices.iter_mut().for_each(|shard| *shard = ordinals[*shard as usize]);
-        used
+        Ok(used)
     }
 }

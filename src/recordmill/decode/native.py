@@ -141,9 +141,13 @@ def _load_pillow(decoder: str) -> Any:
 
 
 def _decode_refused(refused: Refused, decode_rows: Callable[[Ints], RowErrors]) -> RowErrors:
-    """Decode with Pillow the images that the native module refused, except damaged ones; return the errors by row."""
-    errors: RowErrors = {row: image_error(parts, hint=_DAMAGE_HINT) for row, parts in refused if parts[0] in DAMAGE}
-    rest = [(row, parts) for row, parts in refused if parts[0] not in DAMAGE]
+    """Decode with Pillow the images that the native module refused; return the errors by row.
+
+    Damaged images, and images for which there was not enough memory, are not decoded again.
+    """
+    final = DAMAGE | {"out_of_memory"}
+    errors: RowErrors = {row: image_error(parts, hint=_DAMAGE_HINT) for row, parts in refused if parts[0] in final}
+    rest = [(row, parts) for row, parts in refused if parts[0] not in final]
     if not rest:
         return errors
     rows = np.array([row for row, _ in rest])

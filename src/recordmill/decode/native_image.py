@@ -23,7 +23,7 @@ Parts = tuple[str, int, str, str]  # (kind, offset, expected, found)
 # parts with guesses, and at most write a warning to stderr.
 DAMAGE = frozenset({"truncated", "bad_table", "bad_code", "bad_restart", "bad_checksum", "bad_compression"})
 # Errors of these kinds are final. After an error of another kind, Pillow may be able to decode the image.
-_FINAL = DAMAGE | {"limit_exceeded", "bad_window", "bad_entry_points"}
+_FINAL = DAMAGE | {"limit_exceeded", "bad_window", "bad_entry_points", "out_of_memory"}
 _MESSAGES = {
     "limit_exceeded": "the image is too large",
     "bad_window": "the window does not lie within the image",
@@ -32,9 +32,11 @@ _MESSAGES = {
 }
 
 
-def image_error(parts: Parts, hint: str | None = None) -> ImageError | LimitError:
-    """Create an ImageError or LimitError from the parts of a native error."""
+def image_error(parts: Parts, hint: str | None = None) -> ImageError | LimitError | MemoryError:
+    """Create an ImageError, LimitError or MemoryError from the parts of a native error."""
     kind, offset, expected, found = parts
+    if kind == "out_of_memory":
+        return MemoryError(found)
     default = "the image is damaged" if kind in DAMAGE else "the image cannot be decoded natively"
     cls = LimitError if kind == "limit_exceeded" else ImageError
     return cls(_MESSAGES.get(kind, default), kind=kind, offset=offset, expected=expected, found=found, hint=hint)

@@ -105,7 +105,15 @@ class BatchState:
         return np.delete(rows, [*self.errors]) if self.errors else rows
 
     def store_error(self, row: int, feature: str, cause: Exception) -> None:
-        """Store the error of a sample; ignore it if the sample has an error already."""
+        """Store the error of a sample; ignore it if the sample has an error already.
+
+        A MemoryError is raised, because the sample may be valid and must not be skipped. Its attribute `sample` is
+        the row and the feature.
+        """
+        if isinstance(cause, MemoryError):
+            error = MemoryError(f"{cause}: sample {row} of the batch, feature '{feature}'")
+            error.sample = (int(row), feature)  # type: ignore[attr-defined]
+            raise error from cause
         self.errors.setdefault(int(row), decode_error(int(row), feature, cause))
 
     def sorted_errors(self) -> list[DecodeError]:

@@ -226,7 +226,12 @@ def _read_files(paths: list[str], failures: Failures) -> Ragged:
 def _recode_images(
     paths: list[str], files: Ragged, failures: Failures, recoding: Recoding
 ) -> tuple[Ragged, list[Shape | None]]:
-    images, shapes = recode_png_files(files, recoding)
+    try:
+        images, shapes = recode_png_files(files, recoding)
+    except MemoryError as error:
+        if (row := getattr(error, "ordinal", None)) is None:
+            raise
+        raise MemoryError(f"{error}: {paths[row]}") from error
     if None not in shapes:
         return images, shapes
     recoded = _apply_to_files(

@@ -28,7 +28,7 @@ fn images_with_entry_points() -> Vec<(Vec<u8>, Vec<u8>)> {
     ];
     let with_table = |recipe: &Recipe| {
         let file = encode(recipe, &test_image(SIDE, SIDE, if recipe.sampling.len() == 1 { 1 } else { 3 }, 1));
-        let table = EntryPoints::build(&file, 1).expect("a valid file").to_bytes();
+        let table = EntryPoints::build(&file, 1).expect("a valid file").to_bytes().expect("enough memory");
         (file, table)
     };
     recipes.iter().map(with_table).collect()
@@ -44,12 +44,12 @@ fuzz_target!(|input: &[u8]| {
     crc.update(&bytes);
     bytes.extend(crc.sum().to_le_bytes());
     let Ok(points) = EntryPoints::from_bytes(&bytes) else { return };
-    assert_eq!(EntryPoints::from_bytes(&points.to_bytes()).as_ref(), Ok(&points));
+    assert_eq!(EntryPoints::from_bytes(&points.to_bytes().expect("enough memory")).as_ref(), Ok(&points));
     let y = usize::from(*top) % SIDE;
     let window = Window { x: 3, y, width: 40, height: 1 + usize::from(*height) % (SIDE - y) };
     let mut out = vec![0; 40 * SIDE * 3];
     let result = Decoder::new().decode(file, Some(window), &Options::default(), Some(&points), &mut out, 120);
-    if points.to_bytes() == *table {
+    if points.to_bytes().expect("enough memory") == *table {
         let mut plain = vec![0; 40 * SIDE * 3];
         let expected = Decoder::new().decode(file, Some(window), &Options::default(), None, &mut plain, 120);
         assert_eq!((result, out), (expected, plain));

@@ -5,6 +5,8 @@ use super::transform::{Image, repeat_for_channels};
 use crate::color::{adjust, channels, erase, hue};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::geometry::pixel_type::PixelType;
+use crate::geometry::view::bad_argument;
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::{Size, Window};
 
 /// A color step that is applied to every image of a batch, with the parameters of each image.
@@ -21,29 +23,31 @@ pub enum ColorStep {
 }
 
 /// Function that builds a step from one row of parameters per image and from the fill values.
-type Build = fn(&mut dyn Iterator<Item = &[f64]>, &[u16]) -> ColorStep;
+type Build = fn(&mut dyn ExactSizeIterator<Item = &[f64]>, &[u16]) -> Result<ColorStep, OutOfMemory>;
 
 /// For each color step: its name, the number of parameters per image, and the function that builds it.
 const STEPS: &[(&str, usize, Build)] = &[
-    ("jitter", 8, |rows, _| ColorStep::JitterFactors(rows.map(JitterFactors::parse).collect())),
-    ("gray", 1, |rows, _| ColorStep::Gray(rows.map(|row| row[0] != 0.0).collect())),
-    ("shift", 3, |rows, _| ColorStep::ChannelShift(rows.map(ChannelShift::parse).collect())),
-    ("paint", 4, |rows, fill| ColorStep::Paint(rows.map(parse_window).collect(), fill.to_vec())),
+    ("jitter", 8, |rows, _| memory::collect(rows.map(JitterFactors::parse)).map(ColorStep::JitterFactors)),
+    ("gray", 1, |rows, _| memory::collect(rows.map(|row| row[0] != 0.0)).map(ColorStep::Gray)),
+    ("shift", 3, |rows, _| memory::collect(rows.map(ChannelShift::parse)).map(ColorStep::ChannelShift)),
+    ("paint", 4, |rows, fill| Ok(ColorStep::Paint(memory::collect(rows.map(parse_window))?, memory::copy(fill)?))),
 ];
 
 impl ColorStep {
     /// Builds the step called `kind` from `numbers`, which holds the parameters of `count` images one after another.
     ///
-    /// Returns an error message if no step has this name or if the number of parameters is wrong.
-    pub fn parse(kind: &str, numbers: &[f64], fill: &[u16], count: usize) -> std::result::Result<Self, String> {
+    /// # Errors
+    /// `BadArgument` if no step has this name or if the number of parameters is wrong; `OutOfMemory`.
+    pub fn parse(kind: &str, numbers: &[f64], fill: &[u16], count: usize) -> Result<Self> {
         let Some((_, width, build)) = STEPS.iter().find(|(name, ..)| *name == kind) else {
             let names: Vec<_> = STEPS.iter().map(|(name, ..)| *name).collect();
-            return Err(format!("color step must be one of {}, got {kind:?}", names.join(", ")));
+            return bad_argument(format!("one of the color steps {}", names.join(", ")), format!("{kind:?}"));
         };
         if numbers.len() != width * count {
-            return Err(format!("color step {kind:?} expects {width} numbers per image, got {} in all", numbers.len()));
+            let expected = format!("{width} numbers per image for the color step {kind:?}");
+            return bad_argument(expected, format!("{} numbers for {count} images", numbers.len()));
         }
-        Ok(build(&mut numbers.chunks_exact(*width), fill))
+        Ok(build(&mut numbers.chunks_exact(*width), fill)?)
     }
 }
 
@@ -95,7 +99,7 @@ pub fn apply_color_steps(image: &mut Image, steps: &[ColorStep], row: usize) -> 
         return unsupported("gray or RGB for color steps", format!("{} channels", image.channels));
     }
     if let PixelValues::Floats(values) = &image.levels {
-        image.levels = PixelValues::Bytes(values.iter().map(|value| u8::round_from_f32(*value)).collect());
+        image.levels = PixelValues::Bytes(memory::collect(values.iter().map(|value| u8::round_from_f32(*value)))?);
     }
     match &mut image.levels {
         PixelValues::Bytes(pixels) => {
@@ -143,12 +147,12 @@ mod tests {
     #[test]
     fn parse_rejects_unknown_step() {
         let error = ColorStep::parse("sepia", &[], &[], 0).unwrap_err();
-        assert!(error.contains("jitter, gray, shift, paint") && error.contains("sepia"), "{error}");
+        assert!(error.expected.contains("jitter, gray, shift, paint") && error.found.contains("sepia"), "{error}");
     }
 
     #[test]
     fn parse_rejects_wrong_number_of_numbers() {
-        assert!(ColorStep::parse("shift", &[0.0; 4], &[], 1).unwrap_err().contains("3 numbers per image"));
+        assert!(ColorStep::parse("shift", &[0.0; 4], &[], 1).unwrap_err().expected.contains("3 numbers per image"));
         assert!(ColorStep::parse("shift", &[0.0; 6], &[], 2).is_ok());
     }
 }

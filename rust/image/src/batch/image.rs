@@ -15,6 +15,7 @@ use crate::geometry::rearrange::apply_orientation;
 use crate::geometry::resized_part::ResizedPart;
 use crate::geometry::view::View;
 use crate::jpeg::Region;
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::{Size, Window};
 
 /// Memory for an image whose size and channels are only known after decoding.
@@ -30,7 +31,7 @@ pub fn decode_image(worker: &mut WorkerState, job: &Job, row: usize, memory: &mu
     let source_window =
         part.as_ref().map_or(geometry.window, |part| offset_window(geometry.window, part.source_window()));
     let window = (geometry.orientation == 1).then_some(source_window);
-    let rows = part.as_ref().map(ResizedPart::rows).unwrap_or_default();
+    let rows = part.as_ref().map_or(Ok(Vec::new()), ResizedPart::rows)?;
     let options = DecodeOptions { scale: geometry.scale.unwrap_or(job.decode_options.scale), ..job.decode_options };
     let points = job.points.get(row).copied().unwrap_or_default();
     let found = decode_to_worker(worker, (job.payloads[row], points), &options, Region { window, rows: &rows })?;
@@ -45,8 +46,8 @@ pub fn decode_image(worker: &mut WorkerState, job: &Job, row: usize, memory: &mu
     }
     if let Some(factors) = job.output_format.factors_before_resize {
         let mut floats = match found.is_deep {
-            false => multiply_by_factor(&worker.pixels, factors[0]),
-            true => multiply_by_factor(&worker.deep, factors[1]),
+            false => multiply_by_factor(&worker.pixels, factors[0])?,
+            true => multiply_by_factor(&worker.deep, factors[1])?,
         };
         return process_pixels(&mut floats, (found.size, found.channels), found.is_window, job, row, memory);
     }
@@ -56,10 +57,10 @@ pub fn decode_image(worker: &mut WorkerState, job: &Job, row: usize, memory: &mu
     process_pixels(&mut worker.pixels, (found.size, found.channels), found.is_window, job, row, memory)
 }
 
-fn multiply_by_factor<T: SourcePixel>(source: &[T], factor: f32) -> Vec<f32> {
-    let mut output = vec![0.0; source.len()];
+fn multiply_by_factor<T: SourcePixel>(source: &[T], factor: f32) -> Result<Vec<f32>, OutOfMemory> {
+    let mut output = memory::filled(source.len(), 0.0)?;
     dispatch::run(MultiplyByFactor { source, factor, output: &mut output });
-    output
+    Ok(output)
 }
 
 /// Prepares the window of the resized image that the output needs, if resizing is the only step and the kernel can

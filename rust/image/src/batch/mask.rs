@@ -9,6 +9,7 @@ use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::geometry::rearrange::apply_orientation;
 use crate::geometry::resize::resize_nearest;
 use crate::geometry::view::View;
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 use crate::png::{self, Palette};
 
@@ -32,35 +33,45 @@ class!(u8, u16, i32, i64);
 
 /// Decodes each mask into its part of `out`; the parts have equal sizes. Returns the numbers and faults of the masks
 /// that failed, in order.
+///
+/// # Errors
+/// If there is not enough memory for the results of the batch.
 pub fn decode_masks_into<C: Class>(
     job: &Job,
     plan: &MaskPlan,
     out: &mut [C],
     threads: usize,
-) -> Vec<(usize, ImageFault)> {
+) -> Result<Vec<(usize, ImageFault)>, OutOfMemory> {
     let count = job.payloads.len();
     let per_mask = out.len().checked_div(count).unwrap_or(0).max(1);
     let rows = out.chunks_mut(per_mask).take(count).enumerate();
     let mut faults = run_in_threads(rows, threads, |worker, (row, memory)| {
         let result = decode_mask(worker, job, plan, row).and_then(|(_, levels)| store_classes(&levels, memory));
         result.err().map(|fault| (row, fault))
-    });
+    })?;
     faults.sort_unstable_by_key(|(row, _)| *row);
-    faults
+    Ok(faults)
 }
 
-/// Decodes each mask into newly allocated memory, in order.
-pub fn decode_each_mask<C: Class>(job: &Job, plan: &MaskPlan, threads: usize) -> Vec<Result<Decoded<C>>> {
+/// Decodes each mask into newly allocated memory. Returns the numbers of the masks and their results, in order.
+///
+/// # Errors
+/// If there is not enough memory for the results of the batch.
+pub fn decode_each_mask<C: Class>(
+    job: &Job,
+    plan: &MaskPlan,
+    threads: usize,
+) -> Result<Vec<(usize, Result<Decoded<C>>)>, OutOfMemory> {
     let mut done = run_in_threads(0..job.payloads.len(), threads, |worker, row| {
         let result = decode_mask(worker, job, plan, row).and_then(|(size, levels)| {
-            let mut values = vec![C::default(); size.width * size.height];
+            let mut values = memory::filled(size.width * size.height, C::default())?;
             store_classes(&levels, &mut values)?;
             Ok(Decoded { values, size, channels: 1 })
         });
         Some((row, result))
-    });
+    })?;
     done.sort_unstable_by_key(|(row, _)| *row);
-    done.into_iter().map(|(_, decoded)| decoded).collect()
+    Ok(done)
 }
 
 fn store_classes<C: Class>(levels: &PixelValues, out: &mut [C]) -> Result<()> {

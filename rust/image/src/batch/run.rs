@@ -5,8 +5,9 @@ use super::image::{OutputMemory, decode_image, process_pixels};
 use super::pixel_values::SourcePixel;
 use super::plan::{Element, Job, OutputFormat};
 use crate::collate::slot::Slot;
-use crate::fault::{ImageFault, Result};
+use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::geometry::view::count_values;
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 use crate::{jpeg, png};
 
@@ -25,27 +26,37 @@ pub struct Decoded<T> {
 /// that failed, in order.
 ///
 /// The part of an image that failed has unspecified values; the others are not affected.
-pub fn decode_into<T: Element>(job: &Job, out: &mut [T], threads: usize) -> Vec<(usize, ImageFault)> {
+///
+/// # Errors
+/// If there is not enough memory for the results of the batch.
+pub fn decode_into<T: Element>(
+    job: &Job,
+    out: &mut [T],
+    threads: usize,
+) -> Result<Vec<(usize, ImageFault)>, OutOfMemory> {
     let count = job.geometry.len();
     let per_image = out.len().checked_div(count).unwrap_or(0).max(1);
     let rows = out.chunks_mut(per_image).take(count).enumerate();
     let mut faults = run_in_threads(rows, threads, |worker, (row, memory)| {
         decode_image(worker, job, row, &mut FixedMemory(memory)).err().map(|fault| (row, fault))
-    });
+    })?;
     faults.sort_unstable_by_key(|(row, _)| *row);
-    faults
+    Ok(faults)
 }
 
-/// Decodes each image into newly allocated memory, in order.
-pub fn decode_each<T: Element>(job: &Job, threads: usize) -> Vec<Result<Decoded<T>>> {
+/// Decodes each image into newly allocated memory. Returns the numbers of the images and their results, in order.
+///
+/// # Errors
+/// If there is not enough memory for the results of the batch.
+pub fn decode_each<T: Element>(job: &Job, threads: usize) -> Result<Vec<(usize, Result<Decoded<T>>)>, OutOfMemory> {
     let mut done = run_in_threads(0..job.geometry.len(), threads, |worker, row| {
         let size = job.geometry[row].place.size;
         let mut image = Decoded { values: Vec::new(), size, channels: 0 };
         let result = decode_image(worker, job, row, &mut image);
         Some((row, result.map(|()| image)))
-    });
+    })?;
     done.sort_unstable_by_key(|(row, _)| *row);
-    done.into_iter().map(|(_, decoded)| decoded).collect()
+    Ok(done)
 }
 
 /// Applies the plan of a job for a single image to pixels that are already decoded, starting with the crop window.
@@ -72,30 +83,30 @@ impl<T: Element> OutputMemory for FixedMemory<'_, T> {
 impl<T: Element> OutputMemory for Decoded<T> {
     fn slot(&mut self, output_format: &OutputFormat, size: Size, channels: usize) -> Result<Slot<'_>> {
         (self.size, self.channels) = (size, channels);
-        self.values = vec![T::default(); count_values(size, channels)?];
+        self.values = memory::filled(count_values(size, channels)?, T::default())?;
         Slot::new(T::slot(&mut self.values, output_format), output_format.layout, size, channels)
     }
 }
 
 /// Calls `work` for every item on `threads` threads, including the calling one. Results are in arbitrary order.
 pub(super) fn run_in_threads<I: Send, R: Send>(
-    items: impl Iterator<Item = I> + Send,
+    items: impl ExactSizeIterator<Item = I> + Send,
     threads: usize,
     work: impl Fn(&mut WorkerState, I) -> Option<R> + Sync,
-) -> Vec<R> {
-    let (items, results) = (Mutex::new(items), Mutex::new(Vec::new()));
+) -> Result<Vec<R>, OutOfMemory> {
+    // The results of all items fit into this vector, so that no thread allocates memory for them.
+    let results = Mutex::new(memory::with_capacity(items.len())?);
+    let items = Mutex::new(items);
     let drain = || {
         let mut worker = WorkerState::take_idle();
-        let mut results_of_thread = Vec::new();
         loop {
             let item = items.lock().map_or(None, |mut items| items.next());
             let Some(item) = item else { break };
-            results_of_thread.extend(work(&mut worker, item));
+            if let (Some(result), Ok(mut results)) = (work(&mut worker, item), results.lock()) {
+                results.push(result);
+            }
         }
         worker.return_to_idle();
-        if let Ok(mut results) = results.lock() {
-            results.append(&mut results_of_thread);
-        }
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
@@ -104,7 +115,7 @@ pub(super) fn run_in_threads<I: Send, R: Send>(
         }
         drain();
     });
-    results.into_inner().unwrap_or_default()
+    Ok(results.into_inner().unwrap_or_default())
 }
 
 /// The reusable state of one thread: decoders with their tables, an encoder, and buffers.
@@ -141,6 +152,7 @@ impl WorkerState {
         }
         if let Ok(mut idle) = IDLE.try_lock()
             && idle.len() < MAX_IDLE
+            && memory::reserve(&mut idle, 1).is_ok()
         {
             idle.push(self);
         }
@@ -150,15 +162,30 @@ impl WorkerState {
 /// Builds serialized entry points for each payload, of at most `share` bytes per payload byte minus `fixed` bytes. The
 /// result of a payload is empty if too few entry points fit, or if the payload is not a valid sequential JPEG without
 /// restart markers.
-pub fn build_entry_points(payloads: &[&[u8]], share: f64, fixed: usize, threads: usize) -> Vec<Vec<u8>> {
-    let mut found = run_in_threads(payloads.iter().enumerate(), threads, |worker, (row, data)| {
+///
+/// # Errors
+/// The number of a payload and an `OutOfMemory` fault if there is not enough memory.
+pub fn build_entry_points(
+    payloads: &[&[u8]],
+    share: f64,
+    fixed: usize,
+    threads: usize,
+) -> Result<Vec<Vec<u8>>, (usize, ImageFault)> {
+    let batch_fault = |error: OutOfMemory| (0, error.into());
+    let found = run_in_threads(payloads.iter().enumerate(), threads, |worker, (row, data)| {
         let max_bytes = ((data.len() as f64 * share) as usize).saturating_sub(fixed);
-        let points = worker.jpeg.entry_points(data, max_bytes).ok().flatten()?;
-        Some((row, points.to_bytes()))
+        let table = worker.jpeg.entry_points(data, max_bytes).and_then(|points| match points {
+            Some(points) => Ok(points.to_bytes()?),
+            None => Ok(Vec::new()),
+        });
+        Some((row, table))
     });
-    let mut tables = vec![Vec::new(); payloads.len()];
-    for (row, bytes) in found.drain(..) {
-        tables[row] = bytes;
+    let mut tables = memory::filled(payloads.len(), Vec::new()).map_err(batch_fault)?;
+    for (row, table) in found.map_err(batch_fault)? {
+        tables[row] = match table {
+            Err(fault) if fault.kind == ImageFaultKind::OutOfMemory => return Err((row, fault)),
+            table => table.unwrap_or_default(),
+        };
     }
-    tables
+    Ok(tables)
 }

@@ -59,10 +59,10 @@ fn crop_flip_warp<T: PixelType>(source: View<T>, job: &Job, geometry: &ImageGeom
     let (size, channels) = (geometry.place.size, source.channels());
     let mut pixels = crop_or_pad(source, &geometry.place, &job.padding, unit)?;
     if geometry.flip[0] {
-        pixels = flip_horizontal(View::new(&pixels, size, channels)?);
+        pixels = flip_horizontal(View::new(&pixels, size, channels)?)?;
     }
     if geometry.flip[1] {
-        pixels = flip_vertical(View::new(&pixels, size, channels)?);
+        pixels = flip_vertical(View::new(&pixels, size, channels)?)?;
     }
     if let Some(map) = &geometry.matrix {
         let fill = fill_values(&job.warp_fill, channels, unit)?;
@@ -88,7 +88,7 @@ pub fn repeat_for_channels(values: &[u16], channels: usize) -> Result<[u16; MAX_
 /// Returns the pixels in the rectangle `place`, with padding where it extends beyond the image.
 fn crop_or_pad<T: PixelType>(view: View<T>, place: &Placement, padding: &Padding, unit: u16) -> Result<Vec<T>> {
     if let Some(window) = window_within(place, view.size()) {
-        return Ok(view.crop(window)?.to_vec());
+        return Ok(view.crop(window)?.to_vec()?);
     }
     let border = match padding {
         Padding::Constant(fill) => Border::Constant(fill_values(fill, view.channels(), unit)?),
@@ -101,7 +101,7 @@ fn crop_or_pad<T: PixelType>(view: View<T>, place: &Placement, padding: &Padding
     let corner = |start: i64, before: usize| (start + before as i64) as usize;
     let (x, y) = (corner(place.x, left), corner(place.y, upper));
     let window = Window { x, y, width: place.size.width, height: place.size.height };
-    Ok(View::new(&pixels, size, view.channels())?.crop(window)?.to_vec())
+    Ok(View::new(&pixels, size, view.channels())?.crop(window)?.to_vec()?)
 }
 
 /// Returns the number of pixels to add before and after an axis of `length` so that `count` pixels from `start` exist.

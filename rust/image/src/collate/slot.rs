@@ -6,6 +6,7 @@ use crate::fault::Result;
 use crate::geometry::dispatch;
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::{View, bad_argument, count_values};
+use crate::memory;
 use crate::pixels::Size;
 
 /// Order of the axes of a batch.
@@ -82,10 +83,10 @@ impl<'a> Slot<'a> {
             return self.write_image(image, flip, normalize);
         }
         if let (1, Some(row)) = (self.channels, image.as_contiguous()) {
-            write_single(&mut self, row, normalize);
+            write_single(&mut self, row, normalize)?;
             return Ok(());
         }
-        let mut writer = RowWriter::new(self, normalize);
+        let mut writer = RowWriter::new(self, normalize)?;
         image.rows().enumerate().for_each(|(y, row)| writer.write_bytes(y, row));
         Ok(())
     }
@@ -94,8 +95,8 @@ impl<'a> Slot<'a> {
     pub fn write_image<T: PixelType>(self, image: View<T>, flip: bool, normalize: &Normalize) -> Result<()> {
         self.check_shape(image.size(), image.channels())?;
         let channels = self.channels;
-        let mut row = vec![0.0; self.size.width * channels];
-        let mut writer = RowWriter::new(self, normalize);
+        let mut row = memory::filled(self.size.width * channels, 0.0)?;
+        let mut writer = RowWriter::new(self, normalize)?;
         for (y, source) in image.rows().enumerate() {
             dispatch::run(ConvertToFloat { source, output: &mut row });
             if flip {

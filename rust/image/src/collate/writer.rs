@@ -7,6 +7,7 @@ use super::slot::{Layout, Slot, SlotValues};
 use crate::color::normalize::Normalize;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::view::MAX_CHANNELS;
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 use std::ops::Range;
 
@@ -17,20 +18,20 @@ pub(crate) struct RowWriter<'a> {
     mean: Vec<f32>,
     factor: Vec<f32>,
     blended: Vec<f32>,
+    /// One row of each plane; empty for interleaved channels.
     plane: Vec<f32>,
 }
 
 impl<'a> RowWriter<'a> {
-    pub fn new(slot: Slot<'a>, normalize: &Normalize) -> Self {
+    pub fn new(slot: Slot<'a>, normalize: &Normalize) -> Result<Self, OutOfMemory> {
         let length = slot.size.width * slot.channels;
-        let channels: Vec<(f32, f32)> = (0..slot.channels).map(|channel| normalize.channel(channel)).collect();
-        let repeat_channels = |part: fn(&(f32, f32)) -> f32| {
-            let mut values = Vec::with_capacity(length);
-            (0..slot.size.width).for_each(|_| values.extend(channels.iter().map(part)));
-            values
-        };
-        let (mean, factor) = (repeat_channels(|channel| channel.0), repeat_channels(|channel| channel.1));
-        Self { slot, normalize: *normalize, mean, factor, blended: vec![0.0; length], plane: Vec::new() }
+        let channels: [(f32, f32); MAX_CHANNELS] = std::array::from_fn(|channel| normalize.channel(channel));
+        let repeat_channels =
+            |part: fn((f32, f32)) -> f32| memory::repeat(&channels.map(part)[..slot.channels], slot.size.width);
+        let (mean, factor) = (repeat_channels(|channel| channel.0)?, repeat_channels(|channel| channel.1)?);
+        let blended = memory::filled(length, 0.0)?;
+        let plane = memory::filled(if slot.layout == Layout::Nchw { length } else { 0 }, 0.0)?;
+        Ok(Self { slot, normalize: *normalize, mean, factor, blended, plane })
     }
 
     /// Writes row `y` from interleaved bytes.
@@ -130,7 +131,6 @@ impl<'a> RowWriter<'a> {
         if let SlotValues::F32(slot) = &mut self.slot.values {
             return interpolate_planes(pair, mean, factor, plane_rows(slot, plane, row), scratch);
         }
-        self.plane.resize(3 * width, 0.0);
         interpolate_planes(pair, mean, factor, plane_rows(&mut self.plane, width, 0..width), scratch);
         for (channel, floats) in self.plane.chunks_exact(width).enumerate() {
             let start = (channel * height + y) * width;
@@ -184,9 +184,9 @@ impl<'a> RowWriter<'a> {
                 SlotValues::U8(slot) => from.write_floats::<Bytes>(&mut slot[start..][..width]),
                 SlotValues::U16(slot) => from.write_floats::<Words>(&mut slot[start..][..width]),
                 SlotValues::F16(slot) => {
-                    self.plane.resize(width, 0.0);
-                    from.write_floats::<Floats>(&mut self.plane);
-                    round_row_to_half(&self.plane, &mut slot[start..][..width]);
+                    let floats = &mut self.plane[..width];
+                    from.write_floats::<Floats>(floats);
+                    round_row_to_half(floats, &mut slot[start..][..width]);
                 }
                 SlotValues::F32(slot) => from.write_floats::<Floats>(&mut slot[start..][..width]),
             }
@@ -202,18 +202,19 @@ fn plane_rows<T>(values: &mut [T], plane: usize, row: Range<usize>) -> [&mut [T]
 }
 
 /// Writes a whole image of one channel.
-pub(super) fn write_single(slot: &mut Slot, row: &[u8], normalize: &Normalize) {
+pub(super) fn write_single(slot: &mut Slot, row: &[u8], normalize: &Normalize) -> Result<(), OutOfMemory> {
     let (mean, factor) = normalize.channel(0);
     match &mut slot.values {
         SlotValues::U8(output) => dispatch::run(NormalizeChannel::<Bytes> { row, mean, factor, output }),
         SlotValues::U16(output) => dispatch::run(NormalizeChannel::<Words> { row, mean, factor, output }),
         SlotValues::F16(output) => {
-            let mut floats = vec![0.0; row.len()];
+            let mut floats = memory::filled(row.len(), 0.0)?;
             dispatch::run(NormalizeChannel::<Floats> { row, mean, factor, output: &mut floats });
             round_row_to_half(&floats, output);
         }
         SlotValues::F32(output) => dispatch::run(NormalizeChannel::<Floats> { row, mean, factor, output }),
     }
+    Ok(())
 }
 
 /// Conversion of a normalized float to the element type of a slot.

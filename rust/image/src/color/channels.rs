@@ -1,6 +1,7 @@
 //! Grayscale conversion, and channel order.
 use crate::fault::Result;
 use crate::geometry::view::bad_argument;
+use crate::memory;
 
 /// Weights of red, green and blue in units of 1/65,536.
 const WEIGHTS: [u32; 3] = [19_595, 38_470, 7_471];
@@ -28,7 +29,7 @@ pub fn to_gray(pixels: &[u8]) -> Result<Vec<u8>> {
     if !rest.is_empty() {
         return bad_argument("whole pixels of 3 channels", format!("{} values", pixels.len()));
     }
-    Ok(colors.iter().map(|[red, green, blue]| luma(*red, *green, *blue)).collect())
+    Ok(memory::collect(colors.iter().map(|[red, green, blue]| luma(*red, *green, *blue)))?)
 }
 
 /// Converts an RGB image to gray with three equal channels.
@@ -48,7 +49,7 @@ pub fn pad_colors(pixels: &[u8], out: &mut Vec<u8>) -> Result<()> {
     if !rest.is_empty() {
         return bad_argument("whole pixels of 3 channels", format!("{} values", pixels.len()));
     }
-    out.resize(4 * colors.len(), 0);
+    memory::resize(out, 4 * colors.len(), 0)?;
     let (groups, last) = pixels.as_chunks::<12>();
     let (padded, padded_last) = out.split_at_mut(16 * groups.len());
     for (group, out) in groups.iter().zip(padded.as_chunks_mut::<16>().0) {

@@ -4,6 +4,7 @@ use super::hsv;
 use crate::fault::Result;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::view::bad_argument;
+use crate::memory::{self, OutOfMemory};
 
 /// Number of pixels that are processed at a time in planar form: three planes fit into the L1 cache.
 const GROUP: usize = 64;
@@ -60,23 +61,23 @@ pub fn apply_operation<T: ChannelValue>(pixels: &[T], change: Operation) -> Resu
         return bad_argument("whole pixels of 3 channels", format!("{} values", pixels.len()));
     }
     Ok(match change {
-        Operation::ToHsv => map_pixels(pixels, hsv::from_rgb),
-        Operation::FromHsv => map_pixels(pixels, hsv::to_rgb),
+        Operation::ToHsv => map_pixels(pixels, hsv::from_rgb)?,
+        Operation::FromHsv => map_pixels(pixels, hsv::to_rgb)?,
         Operation::ScaleSaturation(factor) => map_pixels(
             pixels,
             #[inline(always)]
             move |color| hsv::adjust_saturation(color, factor),
-        ),
+        )?,
         Operation::ShiftHue(shift) if shift.abs() <= 1.0 => map_pixels(
             pixels,
             #[inline(always)]
             move |color| hsv::shift_hue(color, shift * 6.0),
-        ),
+        )?,
         Operation::ShiftHue(turn) => return bad_argument("a hue shift from -1 to 1", turn.to_string()),
     })
 }
 
-fn map_pixels<T: ChannelValue>(pixels: &[T], change: impl Fn([f32; 3]) -> [f32; 3]) -> Vec<T> {
+fn map_pixels<T: ChannelValue>(pixels: &[T], change: impl Fn([f32; 3]) -> [f32; 3]) -> Result<Vec<T>, OutOfMemory> {
     dispatch::run(MapPixels { pixels, change })
 }
 
@@ -87,18 +88,18 @@ struct MapPixels<'a, T, F> {
 }
 
 impl<T: ChannelValue, F: Fn([f32; 3]) -> [f32; 3]> Kernel for MapPixels<'_, T, F> {
-    type Output = Vec<T>;
+    type Output = Result<Vec<T>, OutOfMemory>;
 
     #[inline(always)]
-    fn run(self) -> Vec<T> {
-        let mut output = Vec::with_capacity(self.pixels.len());
+    fn run(self) -> Result<Vec<T>, OutOfMemory> {
+        let mut output = memory::with_capacity(self.pixels.len())?;
         let mut group = [T::default(); 3 * GROUP];
         for pixels in self.pixels.chunks(3 * GROUP) {
             group[..pixels.len()].copy_from_slice(pixels);
             map_group(&mut group, &self.change);
             output.extend_from_slice(&group[..pixels.len()]);
         }
-        output
+        Ok(output)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::collate::kernels::to_byte;
 use crate::fault::Result;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::view::bad_argument;
+use crate::memory;
 
 /// Direction of the conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub fn convert(pixels: &[u8], direction: Direction, width: usize, num_scalar: us
         let found = format!("{} values, {num_scalar} of {width} pixels in scalar code", pixels.len());
         return bad_argument("whole rows of pixels of 3 channels", found);
     }
-    let mut output = pixels.to_vec();
+    let mut output = memory::copy(pixels)?;
     match direction {
         Direction::HlsToRgb => dispatch::run(ConvertPixels { pixels: &mut output, change: from_hls }),
         Direction::RgbToHls if num_scalar == 0 => {

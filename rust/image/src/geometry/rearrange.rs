@@ -3,6 +3,7 @@
 use super::resize::gather_pixels;
 use super::view::{MAX_CHANNELS, View, bad_argument, count_values};
 use crate::fault::Result;
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 
 /// Values of the pixels that padding adds around an image.
@@ -30,16 +31,16 @@ pub struct Margins {
 }
 
 /// Flips an image horizontally.
-pub fn flip_horizontal<T: Copy>(source: View<T>) -> Vec<T> {
-    let columns: Vec<usize> = (0..source.size().width).rev().collect();
-    let rows: Vec<usize> = (0..source.size().height).collect();
+pub fn flip_horizontal<T: Copy>(source: View<T>) -> Result<Vec<T>, OutOfMemory> {
+    let columns = memory::collect((0..source.size().width).rev())?;
+    let rows = memory::collect(0..source.size().height)?;
     gather_pixels(source, &columns, &rows)
 }
 
 /// Flips an image vertically.
-pub fn flip_vertical<T: Copy>(source: View<T>) -> Vec<T> {
-    let columns: Vec<usize> = (0..source.size().width).collect();
-    let rows: Vec<usize> = (0..source.size().height).rev().collect();
+pub fn flip_vertical<T: Copy>(source: View<T>) -> Result<Vec<T>, OutOfMemory> {
+    let columns = memory::collect(0..source.size().width)?;
+    let rows = memory::collect((0..source.size().height).rev())?;
     gather_pixels(source, &columns, &rows)
 }
 
@@ -52,23 +53,23 @@ pub fn apply_orientation<T: Copy>(source: View<T>, orientation: u8) -> Result<(S
         1..=8 => (matches!(orientation, 2 | 3 | 7 | 8), matches!(orientation, 3 | 4 | 6 | 7), orientation > 4),
         _ => return bad_argument("an EXIF orientation of 1 to 8", orientation.to_string()),
     };
-    let order = |length: usize, reverse: bool| -> Vec<usize> {
-        if reverse { (0..length).rev().collect() } else { (0..length).collect() }
+    let order = |length: usize, reverse: bool| {
+        if reverse { memory::collect((0..length).rev()) } else { memory::collect(0..length) }
     };
-    let (columns, rows) = (order(width, backwards), order(height, upwards));
+    let (columns, rows) = (order(width, backwards)?, order(height, upwards)?);
     if is_transposed {
-        return Ok((Size { width: height, height: width }, transpose(source, &columns, &rows)));
+        return Ok((Size { width: height, height: width }, transpose(source, &columns, &rows)?));
     }
-    Ok((source.size(), gather_pixels(source, &columns, &rows)))
+    Ok((source.size(), gather_pixels(source, &columns, &rows)?))
 }
 
 /// Returns the pixels at `columns` and `rows`, transposed.
-fn transpose<T: Copy>(source: View<T>, columns: &[usize], rows: &[usize]) -> Vec<T> {
-    let mut output = Vec::with_capacity(columns.len() * rows.len() * source.channels());
+fn transpose<T: Copy>(source: View<T>, columns: &[usize], rows: &[usize]) -> Result<Vec<T>, OutOfMemory> {
+    let mut output = memory::with_capacity(columns.len() * rows.len() * source.channels())?;
     for x in columns {
         rows.iter().for_each(|y| output.extend_from_slice(source.pixel(*x, *y)));
     }
-    output
+    Ok(output)
 }
 
 /// Pads `source` by `margins`. Returns the new size and the pixels.
@@ -79,12 +80,12 @@ pub fn pad<T: Copy>(source: View<T>, margins: Margins, border: Border<T>) -> Res
         Size { width: sum(margins.left, width, margins.right), height: sum(margins.upper, height, margins.lower) };
     count_values(size, source.channels())?;
     if let Border::Constant(fill) = border {
-        return Ok((size, pad_constant(source, margins, size, &fill[..source.channels()])));
+        return Ok((size, pad_constant(source, margins, size, &fill[..source.channels()])?));
     }
     let source_index = if repeats_edge(&border) { clamp_index } else { reflect_index };
-    let columns: Vec<usize> = (0..size.width).map(|x| source_index(x, margins.left, width)).collect();
-    let rows: Vec<usize> = (0..size.height).map(|y| source_index(y, margins.upper, height)).collect();
-    Ok((size, gather_pixels(source, &columns, &rows)))
+    let columns = memory::collect((0..size.width).map(|x| source_index(x, margins.left, width)))?;
+    let rows = memory::collect((0..size.height).map(|y| source_index(y, margins.upper, height)))?;
+    Ok((size, gather_pixels(source, &columns, &rows)?))
 }
 
 fn repeats_edge<T>(border: &Border<T>) -> bool {
@@ -104,10 +105,10 @@ fn reflect_index(index: usize, before: usize, length: usize) -> usize {
     index.min(period - index)
 }
 
-fn pad_constant<T: Copy>(source: View<T>, margins: Margins, size: Size, fill: &[T]) -> Vec<T> {
-    let blank = fill.repeat(size.width);
+fn pad_constant<T: Copy>(source: View<T>, margins: Margins, size: Size, fill: &[T]) -> Result<Vec<T>, OutOfMemory> {
+    let blank = memory::repeat(fill, size.width)?;
     let channels = source.channels();
-    let mut output = Vec::with_capacity(blank.len() * size.height);
+    let mut output = memory::with_capacity(blank.len() * size.height)?;
     (0..margins.upper).for_each(|_| output.extend_from_slice(&blank));
     for row in source.rows() {
         output.extend_from_slice(&blank[..margins.left * channels]);
@@ -115,5 +116,5 @@ fn pad_constant<T: Copy>(source: View<T>, margins: Margins, size: Size, fill: &[
         output.extend_from_slice(&blank[..margins.right * channels]);
     }
     (0..margins.lower).for_each(|_| output.extend_from_slice(&blank));
-    output
+    Ok(output)
 }

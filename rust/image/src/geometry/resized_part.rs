@@ -7,6 +7,7 @@ use crate::collate::slot::Slot;
 use crate::collate::writer::RowWriter;
 use crate::color::normalize::Normalize;
 use crate::fault::Result;
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::{Size, Window};
 
 /// A window of a resized image, with a kernel that computes it row by row.
@@ -27,7 +28,7 @@ impl ResizedPart {
             Kernel::Pillow(filter) => pillow::ResizeWindow::new(from, to, filter, window)?.map(Self::Pillow),
             Kernel::Opencv(interpolation) => opencv::prepare_window(from, to, interpolation, window)?.map(Self::Opencv),
             Kernel::Fast | Kernel::Tensorflow { method: Method::Bilinear, antialias: false } => {
-                Some(Self::TwoTap(two_tap::ResizeWindow::new(from, to, window)))
+                Some(Self::TwoTap(two_tap::ResizeWindow::new(from, to, window)?))
             }
             _ => None,
         })
@@ -44,18 +45,18 @@ impl ResizedPart {
 
     /// Returns, for each row of the source window, whether the resize reads it; or an empty vector if it reads most of
     /// them.
-    pub fn rows(&self) -> Vec<bool> {
-        let (height, lines): (_, Vec<[usize; 2]>) = match self {
-            Self::Pillow(_) => return Vec::new(),
-            Self::Opencv(part) => (part.source_window().height, part.source_row_pairs().collect()),
-            Self::TwoTap(part) => (part.source_window().height, part.source_row_pairs().collect()),
+    pub fn rows(&self) -> Result<Vec<bool>, OutOfMemory> {
+        let (height, lines) = match self {
+            Self::Pillow(_) => return Ok(Vec::new()),
+            Self::Opencv(part) => (part.source_window().height, memory::collect(part.source_row_pairs())?),
+            Self::TwoTap(part) => (part.source_window().height, memory::collect(part.source_row_pairs())?),
         };
         if height < 3 * lines.len() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let mut rows = vec![false; height];
+        let mut rows = memory::filled(height, false)?;
         lines.iter().flatten().for_each(|&line| rows[line] = true);
-        rows
+        Ok(rows)
     }
 
     /// Multiplies samples by `factor` before they are resized. Returns `None` for kernels that do not compute in
@@ -73,16 +74,20 @@ impl ResizedPart {
         slot.check_shape(slot.size(), source.channels())?;
         match self {
             Self::Pillow(part) => {
-                let mut reader = part.row_resizer(source, flip);
-                write_rows(|y, row| reader.compute_row(y, row), normalize, slot);
+                let mut reader = part.row_resizer(source, flip)?;
+                write_rows(|y, row| reader.compute_row(y, row), normalize, slot)?;
             }
             Self::Opencv(part) => {
-                let mut reader = part.row_resizer(source, flip);
-                write_rows(|y, row| reader.compute_row(y, row), normalize, slot);
+                let mut reader = part.row_resizer(source, flip)?;
+                let compute_row = |y, row: &mut [u8]| {
+                    reader.compute_row(y, row);
+                    Ok(())
+                };
+                write_rows(compute_row, normalize, slot)?;
             }
             Self::TwoTap(part) => {
-                let (height, mut reader) = (slot.size().height, TwoTap::from_part(source, part, flip));
-                let mut writer = RowWriter::new(slot, normalize);
+                let (height, mut reader) = (slot.size().height, TwoTap::from_part(source, part, flip)?);
+                let mut writer = RowWriter::new(slot, normalize)?;
                 for y in 0..height {
                     let (upper, lower, weight) = reader.row_pair(y);
                     writer.write_interpolated(y, upper, lower, weight);
@@ -93,14 +98,19 @@ impl ResizedPart {
     }
 }
 
-fn write_rows(mut read: impl FnMut(usize, &mut [u8]), normalize: &Normalize, slot: Slot) {
+fn write_rows(
+    mut read: impl FnMut(usize, &mut [u8]) -> Result<(), OutOfMemory>,
+    normalize: &Normalize,
+    slot: Slot,
+) -> Result<(), OutOfMemory> {
     let size = slot.size();
-    let mut bytes = vec![0; size.width * slot.channels()];
-    let mut writer = RowWriter::new(slot, normalize);
+    let mut bytes = memory::filled(size.width * slot.channels(), 0)?;
+    let mut writer = RowWriter::new(slot, normalize)?;
     for y in 0..size.height {
-        read(y, &mut bytes);
+        read(y, &mut bytes)?;
         writer.write_bytes(y, &bytes);
     }
+    Ok(())
 }
 
 /// Resizes `source` to the slot's size, flips it horizontally if `flip` is set, and normalizes it.

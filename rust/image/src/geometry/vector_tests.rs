@@ -105,7 +105,8 @@ fn window_equals_crop_of_whole_resized_image() {
         resize_into(source, kernel, false, &normalize, float_slot(&mut whole, to)).expect("a resize");
         let window = Window { x: corner.0, y: corner.1, width: 20, height: 24 };
         let size = Size { width: window.width, height: window.height };
-        let expected = View::new(&whole, to, 3).and_then(|view| view.crop(window)).expect("a window").to_vec();
+        let expected = View::new(&whole, to, 3).and_then(|view| view.crop(window)).expect("a window");
+        let expected = expected.to_vec().expect("enough memory");
         let part = ResizedPart::new(kernel, from, to, window).expect("sizes").expect("a part");
         let needs = part.source_window();
         assert!(needs.width * needs.height < from.width * from.height, "{kernel:?} needs all");

@@ -1,5 +1,6 @@
 //! A borrowed image of interleaved rows with a stride, so that a crop needs no copy.
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::{Size, Window};
 
 /// Largest number of channels.
@@ -100,9 +101,9 @@ impl<'a, T: Copy> View<'a, T> {
     }
 
     /// Copies the image to contiguous memory.
-    pub fn to_vec(&self) -> Vec<T> {
-        let mut values = Vec::with_capacity(self.size.width * self.size.height * self.channels);
+    pub fn to_vec(&self) -> Result<Vec<T>, OutOfMemory> {
+        let mut values = memory::with_capacity(self.size.width * self.size.height * self.channels)?;
         self.rows().for_each(|row| values.extend_from_slice(row));
-        values
+        Ok(values)
     }
 }

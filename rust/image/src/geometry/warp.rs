@@ -6,6 +6,7 @@
 use super::pixel_type::PixelType;
 use super::view::{MAX_CHANNELS, View, bad_argument, count_values};
 use crate::fault::Result;
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 
 /// An affine map, `x' = a x + b y + c` and `y' = d x + e y + f`. Coordinates are continuous: pixel (0, 0) covers 0 to 1
@@ -64,12 +65,12 @@ pub fn warp<T: PixelType>(
 ) -> Result<Vec<T>> {
     map.check_finite()?;
     let channels = source.channels();
-    let mut output = fill[..channels].repeat(count_values(size, channels)? / channels);
+    let mut output = memory::repeat(&fill[..channels], count_values(size, channels)? / channels)?;
     let rows = output.chunks_exact_mut(size.width * channels);
     match sampling {
         Sampling::Bilinear => rows.enumerate().for_each(|(y, row)| interpolate_row(source, map, y, row)),
         Sampling::Nearest => {
-            let positions = NearestPositions::new(map, size);
+            let positions = NearestPositions::new(map, size)?;
             rows.enumerate().for_each(|(y, row)| positions.copy_row(source, y, row));
         }
     }
@@ -115,12 +116,14 @@ enum NearestPositions {
 }
 
 impl NearestPositions {
-    fn new(map: &Affine, size: Size) -> Self {
+    fn new(map: &Affine, size: Size) -> Result<Self, OutOfMemory> {
         if map.b == 0.0 && map.d == 0.0 {
             let sums = |start: f64, step: f64, count: usize| {
-                std::iter::successors(Some(start + step * 0.5), |position| Some(position + step)).take(count).collect()
+                let positions = std::iter::successors(Some(start + step * 0.5), |position| Some(position + step));
+                memory::collect_count(positions, count)
             };
-            return Self::Grid { columns: sums(map.c, map.a, size.width), rows: sums(map.f, map.e, size.height) };
+            let (columns, rows) = (sums(map.c, map.a, size.width)?, sums(map.f, map.e, size.height)?);
+            return Ok(Self::Grid { columns, rows });
         }
         let corners = [(0, 0), (size.width, size.height), (0, size.height), (size.width, 0)];
         let near = |(x, y): (usize, usize)| {
@@ -130,10 +133,10 @@ impl NearestPositions {
         if corners.into_iter().all(near) {
             let fix = |value: f64| (value * 65536.0 + 0.5).floor() as i64;
             let x = [fix(map.c + map.a * 0.5 + map.b * 0.5), fix(map.a), fix(map.b)];
-            return Self::Fixed { x, y: [fix(map.f + map.d * 0.5 + map.e * 0.5), fix(map.d), fix(map.e)] };
+            return Ok(Self::Fixed { x, y: [fix(map.f + map.d * 0.5 + map.e * 0.5), fix(map.d), fix(map.e)] });
         }
         let x = [map.c + map.b * 0.5 + map.a * 0.5, map.a, map.b];
-        Self::Wide { x, y: [map.f + map.e * 0.5 + map.d * 0.5, map.d, map.e] }
+        Ok(Self::Wide { x, y: [map.f + map.e * 0.5 + map.d * 0.5, map.d, map.e] })
     }
 
     fn copy_row<T: Copy>(&self, source: View<T>, y: usize, row: &mut [T]) {

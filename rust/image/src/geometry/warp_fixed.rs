@@ -7,6 +7,7 @@ use super::resize::opencv::{cubic_weights, lanczos_weights};
 use super::view::{MAX_CHANNELS, View, count_values};
 use super::warp::Affine;
 use crate::fault::Result;
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 use std::sync::OnceLock;
 
@@ -34,13 +35,13 @@ const WEIGHT_ONE: i32 = 1 << 15;
 pub fn warp_fixed(source: View<u8>, map: &Affine, size: Size, taps: Taps, fill: [u8; MAX_CHANNELS]) -> Result<Vec<u8>> {
     map.check_finite()?;
     let channels = source.channels();
-    let mut output = vec![0; count_values(size, channels)?];
-    let positions = SourcePositions::new(map, size.width);
+    let mut output = memory::filled(count_values(size, channels)?, 0)?;
+    let positions = SourcePositions::new(map, size.width)?;
     match channels {
-        1 => fill_rows::<1>(source, &positions, taps, fill, &mut output),
-        2 => fill_rows::<2>(source, &positions, taps, fill, &mut output),
-        3 => fill_rows::<3>(source, &positions, taps, fill, &mut output),
-        _ => fill_rows::<4>(source, &positions, taps, fill, &mut output),
+        1 => fill_rows::<1>(source, &positions, taps, fill, &mut output)?,
+        2 => fill_rows::<2>(source, &positions, taps, fill, &mut output)?,
+        3 => fill_rows::<3>(source, &positions, taps, fill, &mut output)?,
+        _ => fill_rows::<4>(source, &positions, taps, fill, &mut output)?,
     }
     Ok(output)
 }
@@ -51,7 +52,9 @@ fn fill_rows<const C: usize>(
     taps: Taps,
     fill: [u8; MAX_CHANNELS],
     output: &mut [u8],
-) {
+) -> Result<(), OutOfMemory> {
+    let cubic = if taps == Taps::Cubic { cubic_table()? } else { &[] };
+    let lanczos = if taps == Taps::Lanczos4 { lanczos_table()? } else { &[] };
     let fill = std::array::from_fn::<u8, C, _>(|channel| fill[channel]);
     for (y, row) in output.chunks_exact_mut(positions.columns.len() * C).enumerate() {
         let pixels = positions.row(y, taps).zip(row.as_chunks_mut::<C>().0);
@@ -60,14 +63,13 @@ fn fill_rows<const C: usize>(
             Taps::Linear => {
                 pixels.for_each(|(position, to)| *to = weighted_sum(source, position, linear_weights, fill))
             }
-            Taps::Cubic => {
-                pixels.for_each(|(position, to)| *to = weighted_sum(source, position, |at| cubic_table()[at], fill))
-            }
+            Taps::Cubic => pixels.for_each(|(position, to)| *to = weighted_sum(source, position, |at| cubic[at], fill)),
             Taps::Lanczos4 => {
-                pixels.for_each(|(position, to)| *to = weighted_sum(source, position, |at| lanczos_table()[at], fill));
+                pixels.for_each(|(position, to)| *to = weighted_sum(source, position, |at| lanczos[at], fill));
             }
         }
     }
+    Ok(())
 }
 
 /// Source position of an output pixel: integer column and row, and the index of its weights.
@@ -80,9 +82,9 @@ struct SourcePositions {
 }
 
 impl SourcePositions {
-    fn new(map: &Affine, width: usize) -> Self {
+    fn new(map: &Affine, width: usize) -> Result<Self, OutOfMemory> {
         let column = |x: usize| [to_fixed_position(map.a * x as f64), to_fixed_position(map.d * x as f64)];
-        Self { columns: (0..width).map(column).collect(), map: *map }
+        Ok(Self { columns: memory::collect((0..width).map(column))?, map: *map })
     }
 
     fn row(&self, y: usize, taps: Taps) -> impl Iterator<Item = SourcePosition> + '_ {
@@ -157,23 +159,30 @@ fn linear_weights(at: usize) -> [[i32; 2]; 2] {
     axis(down).map(|row| axis(across).map(|column| row * column * SUBPIXELS as i32))
 }
 
-fn cubic_table() -> &'static [[[i32; 4]; 4]] {
+fn cubic_table() -> Result<&'static [[[i32; 4]; 4]], OutOfMemory> {
     static TABLE: OnceLock<Vec<[[i32; 4]; 4]>> = OnceLock::new();
-    TABLE.get_or_init(|| weights_of_all_positions(cubic_weights))
+    table_of_all_positions(&TABLE, cubic_weights)
 }
 
-fn lanczos_table() -> &'static [[[i32; 8]; 8]] {
+fn lanczos_table() -> Result<&'static [[[i32; 8]; 8]], OutOfMemory> {
     static TABLE: OnceLock<Vec<[[i32; 8]; 8]>> = OnceLock::new();
-    TABLE.get_or_init(|| weights_of_all_positions(lanczos_weights))
+    table_of_all_positions(&TABLE, lanczos_weights)
 }
 
-/// Computes the weights for every subpixel position.
-fn weights_of_all_positions<const K: usize>(kernel: impl Fn(f32) -> [f32; K]) -> Vec<[[i32; K]; K]> {
-    let axes: Vec<[f32; K]> = (0..SUBPIXELS).map(|step| kernel(step as f32 / SUBPIXELS as f32)).collect();
-    let steps = axes.iter().flat_map(|down| axes.iter().map(move |across| (down, across)));
-    steps
-        .map(|(down, across)| correct_weight_sum(down.map(|row| across.map(|column| to_fixed_weight(row * column)))))
-        .collect()
+/// Returns the weights for every subpixel position, which are computed on first use and kept in `table`.
+fn table_of_all_positions<const K: usize>(
+    table: &'static OnceLock<Vec<[[i32; K]; K]>>,
+    kernel: impl Fn(f32) -> [f32; K],
+) -> Result<&'static [[[i32; K]; K]], OutOfMemory> {
+    if let Some(weights) = table.get() {
+        return Ok(weights);
+    }
+    let axes: [[f32; K]; SUBPIXELS] = std::array::from_fn(|step| kernel(step as f32 / SUBPIXELS as f32));
+    let weights = memory::collect((0..SUBPIXELS * SUBPIXELS).map(|at| {
+        let (down, across) = (axes[at / SUBPIXELS], axes[at % SUBPIXELS]);
+        correct_weight_sum(down.map(|row| across.map(|column| to_fixed_weight(row * column))))
+    }))?;
+    Ok(table.get_or_init(|| weights))
 }
 
 fn to_fixed_weight(weight: f32) -> i32 {

@@ -15,6 +15,7 @@ use super::sequential::{Sequential, build_component_tables, build_transforms, ch
 use super::stream::Stream;
 use super::truncated::Truncated;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::memory;
 use crate::pixels::{Pixels, Samples, Size, Window};
 
 /// Decodes JPEG files one after another and reuses its buffers and Huffman tables. Use one per thread.
@@ -55,7 +56,7 @@ impl Decoder {
         let (parsed, output) = self.prepare(data, region, options)?;
         let size = Size { width: output.window.width, height: output.window.height };
         let stride = output.row_bytes();
-        out.resize(size.height * stride, 0);
+        memory::resize(out, size.height * stride, 0)?;
         self.decode_prepared(parsed, (options, points), output, OutputBuffer { out, stride })?;
         Ok((size, stride / size.width))
     }
@@ -70,7 +71,8 @@ impl Decoder {
     ///
     /// # Errors
     /// `Unsupported` for features that this decoder does not implement; `LimitExceeded` before the work is done;
-    /// `BadWindow`, `BadEntryPoints` and `BadArgument` for invalid requests; `Truncated` and `Bad…` for damaged files.
+    /// `BadWindow`, `BadEntryPoints` and `BadArgument` for invalid requests; `Truncated` and `Bad…` for damaged files;
+    /// `OutOfMemory` if a buffer cannot be allocated.
     /// After a fault, only the rows counted by [`Decoder::num_finished`] have specified contents.
     pub fn decode(
         &mut self,
@@ -115,7 +117,7 @@ impl Decoder {
         let mut output = OutputWindow::new(&reader, options, Region::all_rows(window), &mut self.scratch.planes)?;
         let (stride, window) = (output.row_bytes(), output.window);
         out.clear();
-        out.resize(window.height * stride, 0);
+        memory::resize(out, window.height * stride, 0)?;
         let buffer = (&mut output, &mut OutputBuffer { out, stride });
         let rows = match scan.is_complete(&reader.frame) {
             true => self.fill_truncated((&reader, &scan), options, recover, buffer),

@@ -15,18 +15,23 @@ use super::scan_cursor::{EntryPoint, ScanCursor};
 use super::sequential::{ComponentTables, build_component_tables, mcu_blocks, skip_to};
 use super::stream::Stream;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::memory::{self, OutOfMemory};
 use libdeflater::Crc;
 
 const MAGIC: [u8; 5] = *b"RMJE\x01";
 const HEAD: usize = MAGIC.len() + 8;
 const CHECKSUM: usize = 4;
+/// Largest length of a variable-length integer.
+const MAX_VARINT_LEN: usize = 10;
 /// Serialized length of a single entry point of a grayscale image: the minimum for any entry points.
 pub(super) const MIN_ENCODED_LEN: usize = HEAD + 5 + CHECKSUM;
 
 impl EntryPoints {
     /// Serializes the entry points; each takes a few bytes.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
+    pub fn to_bytes(&self) -> Result<Vec<u8>, OutOfMemory> {
+        let max_len = HEAD + CHECKSUM + MAX_VARINT_LEN * (3 + self.points.len() * (1 + self.num_components));
+        let mut bytes = memory::with_capacity(max_len)?;
+        bytes.extend(MAGIC);
         bytes.extend(self.fingerprint.to_le_bytes());
         for number in [self.num_components, self.spacing, self.points.len()] {
             write_varint(&mut bytes, number as u64);
@@ -43,7 +48,7 @@ impl EntryPoints {
         }
         let checksum = crc32(&bytes);
         bytes.extend(checksum.to_le_bytes());
-        bytes
+        Ok(bytes)
     }
 
     /// Parses the output of [`EntryPoints::to_bytes`].
@@ -89,7 +94,7 @@ impl FieldReader<'_> {
             return Err(invalid_fault(self.next, "invalid counts"));
         }
         let (mut bit, mut distance, mut predictors) = (0_i64, 0_i64, [0_i64; 4]);
-        let mut points = Vec::with_capacity(num_points);
+        let mut points = memory::with_capacity(num_points)?;
         for number in 1..=num_points {
             distance = distance
                 .checked_add(self.read_signed()?)
@@ -193,16 +198,20 @@ impl EntryPoints {
             return Ok(None);
         }
         let mut points = Self::find_row_starts(data, scratch)?;
-        while !points.is_empty() && points.to_bytes().len() > max_bytes {
+        while !points.is_empty() && points.to_bytes()?.len() > max_bytes {
             points = points.keep_every(2);
         }
         Ok(Some(points).filter(|points| !points.is_empty()))
     }
 
     /// Keeps only every `every`-th entry point.
-    fn keep_every(self, every: usize) -> Self {
-        let points = self.points.into_iter().skip(every - 1).step_by(every).collect();
-        Self { spacing: self.spacing.saturating_mul(every), points, ..self }
+    fn keep_every(mut self, every: usize) -> Self {
+        let mut number = 0;
+        self.points.retain(|_| {
+            number += 1;
+            number % every == 0
+        });
+        Self { spacing: self.spacing.saturating_mul(every), ..self }
     }
 
     /// Returns the number of entry points, not counting the start of the image.
@@ -279,7 +288,7 @@ impl Job for RowStartFinder<'_, '_, '_> {
         let Self { mut cursor, reader, component_tables } = self;
         let mcu_blocks = mcu_blocks(reader, component_tables, &[], None);
         let mcus = reader.frame.mcus();
-        let mut points = Vec::new();
+        let mut points = memory::with_capacity(mcus.height)?;
         for row in 1..=mcus.height {
             skip_to(&mut cursor, &mcu_blocks, row * mcus.width)?;
             cursor.check_row()?;

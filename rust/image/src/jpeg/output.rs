@@ -4,6 +4,7 @@ use super::header::Reader;
 use super::options::{Options, Region};
 use super::samples::{Component, Kernel, Layout, RowConverter, Scale};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::{Size, Window};
 use std::ops::Range;
 
@@ -61,7 +62,7 @@ impl OutputWindow {
             layout.components.iter().zip(&frame.components).take(converter.components()).map(|(plane, component)| {
                 Plane::new(plane, (component.h, component.v), mcu_columns.clone(), scratch.pop().unwrap_or_default())
             });
-        let (planes, selected_rows) = (planes.collect(), region.rows.to_vec());
+        let (planes, selected_rows) = (planes.collect::<Result<_, _>>()?, memory::copy(region.rows)?);
         Ok(Self { planes, layout, mcu_rows, mcu_columns, window, converter, columns, selected_rows, num_finished: 0 })
     }
 
@@ -152,12 +153,12 @@ impl Plane {
         (h, v): (usize, usize),
         columns: Range<usize>,
         mut scratch: Vec<u8>,
-    ) -> Self {
+    ) -> Result<Self, OutOfMemory> {
         let edge = Scale::edge(component.block);
         let (mcu_columns, mcu_rows) = (h * edge, v * edge);
         let stride = columns.len() * mcu_columns;
-        scratch.resize(2 * mcu_rows * stride, 0);
-        Self { samples: scratch, stride, first_column: columns.start * mcu_columns, mcu_rows, mcu_columns, edge }
+        memory::resize(&mut scratch, 2 * mcu_rows * stride, 0)?;
+        Ok(Self { samples: scratch, stride, first_column: columns.start * mcu_columns, mcu_rows, mcu_columns, edge })
     }
 
     /// Consumes the plane and returns its buffer for reuse.

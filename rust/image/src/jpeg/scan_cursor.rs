@@ -59,7 +59,7 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
             points,
         };
         let point = cursor.find_entry_point(start, target)?.unwrap_or(start);
-        cursor.jump_to(point);
+        cursor.jump_to(point)?;
         Ok(cursor)
     }
 
@@ -93,7 +93,7 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         }
         let here = EntryPoint { mcu: self.mcu, offset: self.stream.next_offset(), bit: 0, predictors: self.predictors };
         if let Some(point) = self.find_entry_point(here, target)? {
-            self.jump_to(point);
+            self.jump_to(point)?;
         }
         Ok(())
     }
@@ -159,19 +159,19 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         Ok(listed.copied())
     }
 
-    fn jump_to(&mut self, point: EntryPoint) {
-        self.bits = self.stream.seek(point.offset, point.bit);
+    fn jump_to(&mut self, point: EntryPoint) -> Result<()> {
+        self.bits = self.stream.seek(point.offset, point.bit)?;
         self.limit = self.stream.limit();
         (self.mcu, self.predictors) = (point.mcu, point.predictors);
         self.interval_end = ((point.mcu / self.interval + 1) * self.interval).min(self.num_mcus);
+        Ok(())
     }
 
     #[cold]
     fn restart(&mut self) -> Result<()> {
         let marker = self.stream.finish(self.bits)?;
         let offset = self.stream.skip_restart_marker(marker, self.mcu / self.interval - 1)?;
-        self.jump_to(EntryPoint { mcu: self.mcu, offset, bit: 0, predictors: [0; 4] });
-        Ok(())
+        self.jump_to(EntryPoint { mcu: self.mcu, offset, bit: 0, predictors: [0; 4] })
     }
 
     #[cold]

@@ -1,6 +1,7 @@
 //! Entropy-coded data of a scan: removes byte stuffing chunk by chunk and finds restart markers (T.81 B.1.1.5, E.2.4).
 use super::header::marker::{RST0, RST7};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::memory::{self, OutOfMemory};
 use memchr::memchr;
 
 /// Number of bytes unstuffed at a time: large enough to keep calls rare, small enough for the L1 cache.
@@ -42,25 +43,25 @@ impl<'a> Stream<'a> {
     }
 
     /// Starts reading at byte `offset` of the image, `skipped` bits into that byte.
-    pub(super) fn start(&mut self, offset: usize, skipped: u32) -> BitReader {
+    pub(super) fn start(&mut self, offset: usize, skipped: u32) -> Result<BitReader, OutOfMemory> {
         self.clear();
         self.next = offset;
-        self.fill_buffer();
+        self.fill_buffer()?;
         let mut bits = BitReader::new(0);
         bits.refill(&self.unstuffed);
         bits.skip(skipped);
-        bits
+        Ok(bits)
     }
 
     /// Continues at byte `offset` of the image, `skipped` bits into that byte. Restarts only if the buffer does not
     /// hold that byte.
-    pub(super) fn seek(&mut self, offset: usize, skipped: u32) -> BitReader {
+    pub(super) fn seek(&mut self, offset: usize, skipped: u32) -> Result<BitReader, OutOfMemory> {
         let Some(unstuffed) = self.unstuffed_position(offset) else { return self.start(offset, skipped) };
-        self.chunks.push((unstuffed, offset));
+        memory::push(&mut self.chunks, (unstuffed, offset))?;
         let mut bits = BitReader::new(unstuffed - self.dropped);
         bits.refill(&self.unstuffed);
         bits.skip(skipped);
-        bits
+        Ok(bits)
     }
 
     /// Returns the index of image byte `offset` among all unstuffed bytes since `start`, or `None` if it is not
@@ -105,7 +106,7 @@ impl<'a> Stream<'a> {
         self.unstuffed.copy_within(used.., 0);
         self.unstuffed.truncate(self.unstuffed.len() - used);
         self.dropped += used;
-        self.fill_buffer();
+        self.fill_buffer()?;
         Ok(bits.minus_dropped_bytes(used))
     }
 
@@ -187,9 +188,12 @@ impl<'a> Stream<'a> {
         ((raw + (target - unstuffed)).min(self.next), (position % 8) as u32)
     }
 
-    fn fill_buffer(&mut self) {
+    fn fill_buffer(&mut self) -> Result<(), OutOfMemory> {
         let target_len = self.unstuffed.len() + CHUNK_LEN;
-        self.chunks.push((self.dropped + self.unstuffed.len(), self.next));
+        memory::push(&mut self.chunks, (self.dropped + self.unstuffed.len(), self.next))?;
+        // The last chunk may begin just before the target; the margin also covers one stuffed byte. All that is
+        // appended below fits.
+        memory::reserve(&mut self.unstuffed, 2 * CHUNK_LEN + MARGIN)?;
         while self.unstuffed.len() < target_len && self.end.is_none() {
             let rest = &self.data[self.next..];
             let chunk = &rest[..rest.len().min(CHUNK_LEN)];
@@ -200,6 +204,7 @@ impl<'a> Stream<'a> {
                 self.read_marker_or_stuffing();
             }
         }
+        Ok(())
     }
 
     /// Handles a 0xff byte: followed by a stuffed zero it is data; a marker, or the end of the data, ends the interval.
@@ -348,7 +353,7 @@ mod tests {
             (0..3 * CHUNK_LEN as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
         let raw = [&with_stuffing(&unstuffed)[..], &[0xff, 0xd9]].concat();
         let mut stream = Stream::new(&raw, Vec::new());
-        let mut bits = stream.start(0, 0);
+        let mut bits = stream.start(0, 0).expect("enough memory");
         let mut stuffed_zeros = memchr::memchr_iter(0, &raw).filter(|&at| at > 0 && raw[at - 1] == 0xff).peekable();
         let mut raw_offset = 0;
         for &byte in &unstuffed {

@@ -3,14 +3,17 @@ use super::layout::Encoding;
 use super::options::{GrayRule, Target};
 use crate::color::channels::{luma, luma_16};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::memory::{self, OutOfMemory};
 
 /// Adds an alpha channel to a row: 0 for pixels equal to `key`, the maximum for all others.
-pub(super) fn add_alpha<T: Sample>(row: &[T], key: &[T], out: &mut Vec<T>) {
+pub(super) fn add_alpha<T: Sample>(row: &[T], key: &[T], out: &mut Vec<T>) -> Result<(), OutOfMemory> {
     out.clear();
+    memory::reserve(out, row.len() + row.len() / key.len())?;
     for pixel in row.chunks_exact(key.len()) {
         out.extend_from_slice(pixel);
         out.push(if pixel == key { T::default() } else { T::MAX });
     }
+    Ok(())
 }
 
 /// Converts a row of one to four channels to the target channels.

@@ -10,6 +10,7 @@ use super::palette::PaletteTable;
 use super::rows::{self, OutputSample, Pass, RowConverter, Scratch};
 use super::unfilter::{Filter, Unfilter};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::memory;
 use crate::pixels::{Pixels, Samples};
 
 /// Decodes PNG files one after another and reuses its buffers. Use one per thread.
@@ -83,7 +84,7 @@ impl Decoder {
 
     fn decode_to_reused<T: OutputSample>(&mut self, job: &Job, samples: &mut Vec<T>) -> Result<()> {
         let stride = job.shape.row_samples();
-        samples.resize(stride * job.shape.size.height, T::default());
+        memory::resize(samples, stride * job.shape.size.height, T::default())?;
         self.decode_job(job, &mut Output { samples, stride, channels: job.shape.channels })
     }
 
@@ -198,7 +199,7 @@ struct Output<'a, T> {
 impl<T: OutputSample> Output<'_, T> {
     fn write_pass(&mut self, pass: &Pass, source: &mut PassRows, rows: &mut RowConverter) -> Result<()> {
         let length = pass.size.width * self.channels;
-        let mut line = vec![T::default(); if pass.step_x > 1 { length } else { 0 }];
+        let mut line = memory::filled(if pass.step_x > 1 { length } else { 0 }, T::default())?;
         let mut row = 0;
         while row < pass.size.height {
             for stored in source.next_rows()? {

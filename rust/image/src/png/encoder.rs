@@ -3,11 +3,14 @@ use libdeflater::{CompressionLvl, Compressor, Crc};
 
 use super::chunks::SIGNATURE;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 
 /// The highest libdeflate level without lazy matching. Lazy matching makes files 1 to 2 % smaller but doubles the time
 /// for small images.
 const LEVEL: i32 = 4;
+/// Upper bound of the memory that libdeflate allocates for a compressor of this level.
+const COMPRESSOR_BYTES: usize = 1 << 20;
 /// Largest width or height that PNG allows (PNG specification, section 11.2.1).
 const MAX_SIDE: usize = 0x7fff_ffff;
 /// Largest size in bytes of the buffer that is kept after an image.
@@ -28,15 +31,21 @@ impl Encoder {
         let color = color_type(channels)?;
         check_sizes(samples.len(), size, channels)?;
         self.rows.clear();
-        self.filters.filter_rows(samples, size.width * channels, channels, &mut self.rows);
-        out.extend_from_slice(&SIGNATURE);
+        self.filters.filter_rows(samples, size.width * channels, channels, &mut self.rows)?;
+        memory::extend_from_slice(out, &SIGNATURE)?;
         let [width, height] = [size.width as u32, size.height as u32].map(u32::to_be_bytes);
-        append_chunk(b"IHDR", out, |out| out.extend([&width[..], &height, &[8, color, 0, 0, 0]].concat()))?;
+        append_chunk(b"IHDR", out, |out| {
+            memory::extend_from_slice(out, &[&width[..], &height, &[8, color, 0, 0, 0]].concat())
+        })?;
+        if self.compressor.is_none() {
+            // libdeflater panics if there is not enough memory.
+            memory::check_available(COMPRESSOR_BYTES)?;
+        }
         let compressor = self
             .compressor
             .get_or_insert_with(|| Compressor::new(CompressionLvl::new(LEVEL).expect("libdeflate has levels 1 to 12")));
         append_chunk(b"IDAT", out, |out| compress_rows(compressor, &self.rows, out))?;
-        append_chunk(b"IEND", out, |_| {})?;
+        append_chunk(b"IEND", out, |_| Ok(()))?;
         if self.rows.capacity() > MAX_KEPT_BYTES {
             self.rows = Vec::new();
         }
@@ -71,19 +80,24 @@ fn bad_argument(expected: &str, found: String) -> ImageFault {
     ImageFault::new(ImageFaultKind::BadArgument, 0, expected, found)
 }
 
-fn compress_rows(compressor: &mut Compressor, rows: &[u8], out: &mut Vec<u8>) {
+fn compress_rows(compressor: &mut Compressor, rows: &[u8], out: &mut Vec<u8>) -> Result<(), OutOfMemory> {
     let start = out.len();
-    out.resize(start + compressor.zlib_compress_bound(rows.len()), 0);
+    memory::resize(out, start + compressor.zlib_compress_bound(rows.len()), 0)?;
     let length = compressor.zlib_compress(rows, &mut out[start..]).expect("the bound is room enough");
     out.truncate(start + length);
+    Ok(())
 }
 
 /// Appends a chunk whose body is appended by `fill` (PNG specification, section 5.3).
-fn append_chunk(kind: &[u8; 4], out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+fn append_chunk(
+    kind: &[u8; 4],
+    out: &mut Vec<u8>,
+    fill: impl FnOnce(&mut Vec<u8>) -> Result<(), OutOfMemory>,
+) -> Result<()> {
     let start = out.len();
-    out.extend_from_slice(&[0; 4]);
-    out.extend_from_slice(kind);
-    fill(out);
+    memory::extend_from_slice(out, &[0; 4])?;
+    memory::extend_from_slice(out, kind)?;
+    fill(out)?;
     let length = out.len() - start - 8;
     let Some(length) = u32::try_from(length).ok().filter(|&length| length as usize <= MAX_SIDE) else {
         return Err(ImageFault::beyond_limit(0, MAX_SIDE, "bytes of compressed rows", length.to_string()));
@@ -91,7 +105,7 @@ fn append_chunk(kind: &[u8; 4], out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8
     out[start..start + 4].copy_from_slice(&length.to_be_bytes());
     let mut crc = Crc::new();
     crc.update(&out[start + 4..]);
-    out.extend_from_slice(&crc.sum().to_be_bytes());
+    memory::extend_from_slice(out, &crc.sum().to_be_bytes())?;
     Ok(())
 }
 
@@ -107,13 +121,19 @@ pub(super) struct FilterSelector {
 
 impl FilterSelector {
     /// Appends the filtered rows of `length` bytes, each after its filter code. A pixel has `step` bytes.
-    pub(super) fn filter_rows(&mut self, samples: &[u8], length: usize, step: usize, out: &mut Vec<u8>) {
+    pub(super) fn filter_rows(
+        &mut self,
+        samples: &[u8],
+        length: usize,
+        step: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), OutOfMemory> {
         for candidate in &mut self.candidates {
-            candidate.resize(length, 0);
+            memory::resize(candidate, length, 0)?;
         }
         self.zeros.clear();
-        self.zeros.resize(length, 0);
-        out.reserve(samples.len() + samples.len() / length.max(1));
+        memory::resize(&mut self.zeros, length, 0)?;
+        memory::reserve(out, samples.len() + samples.len() / length.max(1))?;
         let mut above = &self.zeros[..];
         for row in samples.chunks_exact(length) {
             let code = choose_filter(&mut self.candidates, row, above, step);
@@ -121,6 +141,7 @@ impl FilterSelector {
             out.extend_from_slice(&self.candidates[code]);
             above = row;
         }
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Inflates the zlib stream in the IDAT chunks to the size that the header implies.
 use super::layout::ImageData;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::memory::{self, OutOfMemory};
 use libdeflater::{Adler32, DecompressionError, Decompressor};
 
 /// Largest expansion factor of a deflate stream: 258 bytes for two bits (RFC 1951, section 3.2.5).
@@ -31,15 +32,15 @@ impl Inflater {
             let expected = "rows that fit into memory";
             return Err(ImageFault::new(ImageFaultKind::LimitExceeded, data.offset, expected, length.to_string()));
         };
-        let rows = ensure_len(&mut self.rows, length.saturating_add(FAST_LOOP_MARGIN));
+        let rows = ensure_len(&mut self.rows, length.saturating_add(FAST_LOOP_MARGIN))?;
         if checksums && inflate_single_chunk(&mut self.libdeflate, data, rows, length).is_some() {
             return Ok(&mut self.rows[..length]);
         }
-        let stream = join_chunks(data, &mut self.joined);
+        let stream = join_chunks(data, &mut self.joined)?;
         let inflated = inflate_stream(&mut self.libdeflate, stream, rows, length, checksums);
         let inflated = match inflated {
             Err(InflateError::TooLong) => {
-                let rows = ensure_len(&mut self.rows, length + MAX_TRAILING_BYTES);
+                let rows = ensure_len(&mut self.rows, length + MAX_TRAILING_BYTES)?;
                 inflate_stream(&mut self.libdeflate, stream, rows, length, checksums)
             }
             other => other,
@@ -68,24 +69,25 @@ pub(super) fn check_expansion(data: &ImageData, length: u64) -> Result<()> {
 }
 
 /// Returns the data of all IDAT chunks as one slice. Copies only if several chunks are not empty.
-fn join_chunks<'a>(data: &ImageData<'a>, joined: &'a mut Vec<u8>) -> &'a [u8] {
+fn join_chunks<'a>(data: &ImageData<'a>, joined: &'a mut Vec<u8>) -> Result<&'a [u8], OutOfMemory> {
     if let Some(part) = data.parts().find(|part| !part.is_empty())
         && part.len() == data.length
     {
-        return part;
+        return Ok(part);
     }
     joined.clear();
+    memory::reserve(joined, data.length)?;
     data.parts().for_each(|part| joined.extend_from_slice(part));
-    joined
+    Ok(joined)
 }
 
 /// Returns the first `length` bytes of a buffer that never shrinks, so that it is zeroed only once.
-fn ensure_len(buffer: &mut Vec<u8>, length: usize) -> &mut [u8] {
+fn ensure_len(buffer: &mut Vec<u8>, length: usize) -> Result<&mut [u8], OutOfMemory> {
     if buffer.len() < length {
         buffer.clear();
-        buffer.resize(length, 0);
+        memory::resize(buffer, length, 0)?;
     }
-    &mut buffer[..length]
+    Ok(&mut buffer[..length])
 }
 
 enum InflateError {

@@ -5,6 +5,7 @@ use super::layout::Layout;
 use super::options::{Options, Palette, Target};
 use super::palette::PaletteTable;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 
 /// Buffers for intermediate rows, reused for the next image.
@@ -44,7 +45,7 @@ impl OutputSample for u8 {
     fn convert_row(rows: &mut RowConverter, row: &[u8], out: &mut [u8]) -> Result<()> {
         match rows.depth {
             8 if rows.is_output_format => copy_row(row, out),
-            16 => rows.reduce_to_bytes(row, out),
+            16 => rows.reduce_to_bytes(row, out)?,
             8 => rows.convert_bytes(row, out)?,
             _ => rows.convert_packed(row, out)?,
         }
@@ -55,7 +56,7 @@ impl OutputSample for u8 {
 impl OutputSample for u16 {
     fn convert_row(rows: &mut RowConverter, row: &[u8], out: &mut [u16]) -> Result<()> {
         let (target, gray) = (rows.target, rows.gray);
-        let (samples, channels) = rows.unpack_16_bit_row(row, rows.stored_samples(out.len()));
+        let (samples, channels) = rows.unpack_16_bit_row(row, rows.stored_samples(out.len()))?;
         convert_channels(samples, channels, target, &gray, out);
         Ok(())
     }
@@ -90,7 +91,7 @@ impl<'a> RowConverter<'a> {
     /// Converts a row with several samples per byte.
     fn convert_packed(&mut self, row: &[u8], out: &mut [u8]) -> Result<()> {
         let mut samples = std::mem::take(&mut self.scratch.bytes);
-        samples.resize(self.stored_samples(out.len()), 0);
+        memory::resize(&mut samples, self.stored_samples(out.len()), 0)?;
         unpack_bits(self.depth, self.scale, row, &mut samples);
         let result = self.convert_bytes(&samples, out);
         self.scratch.bytes = samples;
@@ -105,7 +106,7 @@ impl<'a> RowConverter<'a> {
         if let Some(key) = self.key {
             let key = key.map(|sample| sample as u8);
             let keyed = &mut self.scratch.keyed_bytes;
-            add_alpha(samples, &key[..self.channels], keyed);
+            add_alpha(samples, &key[..self.channels], keyed)?;
             convert_channels(keyed, self.channels + 1, self.target, &self.gray, out);
         } else {
             convert_channels(samples, self.channels, self.target, &self.gray, out);
@@ -129,17 +130,17 @@ impl<'a> RowConverter<'a> {
 
     /// Unpacks a row of 16-bit samples and adds alpha if there is a transparent color. Returns the samples and the
     /// number of channels.
-    fn unpack_16_bit_row(&mut self, row: &[u8], samples: usize) -> (&[u16], usize) {
+    fn unpack_16_bit_row(&mut self, row: &[u8], samples: usize) -> Result<(&[u16], usize), OutOfMemory> {
         let scratch = &mut *self.scratch;
-        scratch.wide.resize(samples, 0);
+        memory::resize(&mut scratch.wide, samples, 0)?;
         widen_words(row, &mut scratch.wide);
-        let Some(key) = self.key else { return (&scratch.wide, self.channels) };
-        add_alpha(&scratch.wide, &key[..self.channels], &mut scratch.keyed_wide);
-        (&scratch.keyed_wide, self.channels + 1)
+        let Some(key) = self.key else { return Ok((&scratch.wide, self.channels)) };
+        add_alpha(&scratch.wide, &key[..self.channels], &mut scratch.keyed_wide)?;
+        Ok((&scratch.keyed_wide, self.channels + 1))
     }
 
     /// Converts a row of 16-bit samples to 8 bits. libpng converts to gray before the reduction, Pillow after it.
-    fn reduce_to_bytes(&mut self, row: &[u8], out: &mut [u8]) {
+    fn reduce_to_bytes(&mut self, row: &[u8], out: &mut [u8]) -> Result<(), OutOfMemory> {
         let samples = self.stored_samples(out.len());
         if self.target.is_gray() && self.channels >= 3 && self.gray != GrayConversion::Pillow {
             return self.convert_then_narrow(row, samples, out);
@@ -147,26 +148,28 @@ impl<'a> RowConverter<'a> {
         let mut narrow = std::mem::take(&mut self.scratch.bytes);
         let mut channels = self.channels;
         if self.key.is_some() {
-            let (wide, keyed) = self.unpack_16_bit_row(row, samples);
-            narrow.resize(wide.len(), 0);
+            let (wide, keyed) = self.unpack_16_bit_row(row, samples)?;
+            memory::resize(&mut narrow, wide.len(), 0)?;
             narrow_to_bytes(wide, &mut narrow);
             channels = keyed;
         } else {
-            narrow.resize(samples, 0);
+            memory::resize(&mut narrow, samples, 0)?;
             take_upper_bytes(row, &mut narrow);
         }
         convert_channels(&narrow, channels, self.target, &self.gray, out);
         self.scratch.bytes = narrow;
+        Ok(())
     }
 
-    fn convert_then_narrow(&mut self, row: &[u8], samples: usize, out: &mut [u8]) {
+    fn convert_then_narrow(&mut self, row: &[u8], samples: usize, out: &mut [u8]) -> Result<(), OutOfMemory> {
         let mut converted = std::mem::take(&mut self.scratch.converted);
-        converted.resize(out.len(), 0);
+        memory::resize(&mut converted, out.len(), 0)?;
         let (target, gray) = (self.target, self.gray);
-        let (wide, channels) = self.unpack_16_bit_row(row, samples);
+        let (wide, channels) = self.unpack_16_bit_row(row, samples)?;
         convert_channels(wide, channels, target, &gray, &mut converted);
         narrow_to_bytes(&converted, out);
         self.scratch.converted = converted;
+        Ok(())
     }
 }
 

@@ -18,7 +18,7 @@ fn resize_in_steps(source: View<u8>, size: Size, kernel: Kernel, flip: bool, nor
         _ => resize(source, size, kernel).expect("a resize").into_iter().map(f32::from).collect(),
     };
     if flip {
-        values = flip_horizontal(View::new(&values, size, channels).expect("an image"));
+        values = flip_horizontal(View::new(&values, size, channels).expect("an image")).expect("enough memory");
     }
     values.iter().enumerate().map(|(index, value)| normalize.apply(index % channels, *value)).collect()
 }
@@ -64,7 +64,7 @@ fn resized_window_equals_resized_copy() {
     let window = View::new(&bytes, from, 3)
         .and_then(|view| view.crop(Window { x: 7, y: 9, width: 30, height: 32 }))
         .expect("a window");
-    let copy = window.to_vec();
+    let copy = window.to_vec().expect("enough memory");
     let copied = View::new(&copy, window.size(), 3).expect("an image");
     for kernel in [Kernel::Fast, Kernel::Pillow(Filter::Bicubic)] {
         assert_eq!(resize(window, size, kernel), resize(copied, size, kernel));

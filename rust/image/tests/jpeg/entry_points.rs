@@ -77,7 +77,7 @@ fn windows_of_grayscale_file_with_entry_points_equal_crops() {
 fn serialized_entry_points_round_trip_and_are_small() {
     let data = encode_test_file(&Recipe { quality: 92, ..Recipe::new(500, 375, (2, 2)) }, 3);
     let points = EntryPoints::build(&data, 1).expect("a valid file");
-    let bytes = points.to_bytes();
+    let bytes = points.to_bytes().expect("enough memory");
     assert_eq!(EntryPoints::from_bytes(&bytes), Ok(points));
     assert!(bytes.len() * 100 <= data.len(), "{} bytes for {}", bytes.len(), data.len());
 }
@@ -85,7 +85,7 @@ fn serialized_entry_points_round_trip_and_are_small() {
 #[test]
 fn from_bytes_rejects_damaged_bytes() {
     let data = encode_test_file(&Recipe::new(100, 100, (1, 1)), 3);
-    let bytes = EntryPoints::build(&data, 2).expect("a valid file").to_bytes();
+    let bytes = EntryPoints::build(&data, 2).expect("a valid file").to_bytes().expect("enough memory");
     for length in 0..bytes.len() {
         assert!(EntryPoints::from_bytes(&bytes[..length]).is_err(), "cut at {length}");
     }
@@ -150,7 +150,7 @@ fn forged_entry_points_fail_or_decode_without_panic() {
     for sampling in [(1, 1), (2, 2), (4, 1)] {
         for restart_interval in [0, 5] {
             let data = encode_test_file(&Recipe { restart_interval, ..Recipe::new(120, 130, sampling) }, 1);
-            let table = EntryPoints::build(&data, 1).expect("a valid file").to_bytes();
+            let table = EntryPoints::build(&data, 1).expect("a valid file").to_bytes().expect("enough memory");
             for _ in 0..1500 {
                 let (at, value) = (13 + random.below(table.len() - 17), random.below(256) as u8);
                 let bytes = change_and_update_checksum(&table, |body| body[at] = value);
@@ -172,7 +172,7 @@ fn forged_entry_points_fail_or_decode_without_panic() {
 #[test]
 fn from_bytes_rejects_invalid_values() {
     let data = encode_test_file(&Recipe::new(120, 130, (2, 2)), 1);
-    let table = EntryPoints::build(&data, 1).expect("a valid file").to_bytes();
+    let table = EntryPoints::build(&data, 1).expect("a valid file").to_bytes().expect("enough memory");
     let cases: [Change; 6] = [
         &|body| body[13] = 2,                                   // number of components
         &|body| body[14] = 0,                                   // MCUs between entry points
@@ -220,7 +220,7 @@ fn entry_points_of_each_image_stay_within_their_size_limit() {
     ];
     let payloads: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
     let tables = build_entry_points(&payloads, 0.01, 16, 2);
-    let full = EntryPoints::build(&files[0], 1).expect("a valid file").to_bytes();
+    let full = EntryPoints::build(&files[0], 1).expect("a valid file").to_bytes().expect("enough memory");
     assert_eq!(tables[0], full);
     for (table, data) in tables.iter().zip(&files) {
         assert!(table.is_empty() || (table.len() + 16) * 100 <= data.len());

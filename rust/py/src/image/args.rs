@@ -6,15 +6,17 @@ use recordmill_image::batch::{
 };
 use recordmill_image::collate::slot::Layout;
 use recordmill_image::color::normalize::Normalize;
+use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::geometry::resize::Kernel;
 use recordmill_image::geometry::warp::Affine;
 use recordmill_image::geometry::warp::Sampling;
 use recordmill_image::jpeg::samples::{CmykConversion, Dct, Scale};
+use recordmill_image::memory;
 use recordmill_image::pixels::{Size, Window};
 
 use super::image_error;
 use super::kernels::parse_kernel;
-use crate::buffers::{ArrayView, ArrayViewMut, copy_array};
+use crate::buffers::{ArrayView, ArrayViewMut, copy_array, memory_error};
 
 /// Number of values that describe the geometry of one image: window, size after resize, placement, flips, scale.
 const GEOMETRY_LEN: usize = 13;
@@ -155,7 +157,11 @@ impl ImagePlanArgs<'_> {
         }
         let matrix = |row: usize| matrices.as_ref().map(|numbers| parse_affine(&numbers[6 * row..]));
         let rows = orientations.iter().zip(geometry.as_chunks::<GEOMETRY_LEN>().0).enumerate();
-        rows.map(|(row, (&orientation, numbers))| parse_image_geometry(orientation, numbers, matrix(row))).collect()
+        let mut parsed = memory::with_capacity(count).map_err(memory_error)?;
+        for (row, (&orientation, numbers)) in rows {
+            parsed.push(parse_image_geometry(orientation, numbers, matrix(row))?);
+        }
+        Ok(parsed)
     }
 
     /// Parses the resize kernel.
@@ -183,7 +189,12 @@ impl ImagePlanArgs<'_> {
         let (steps, count) = (self.colors.iter(), self.payloads.num_images()?);
         steps
             .map(|(kind, numbers, fill)| {
-                ColorStep::parse(kind, &copy_array::<f64>(py, numbers)?, fill, count).map_err(PyValueError::new_err)
+                ColorStep::parse(kind, &copy_array::<f64>(py, numbers)?, fill, count).map_err(|fault| {
+                    match fault.kind {
+                        ImageFaultKind::OutOfMemory => image_error(fault),
+                        _ => PyValueError::new_err(format!("expected {}, got {}", fault.expected, fault.found)),
+                    }
+                })
             })
             .collect()
     }
@@ -278,7 +289,11 @@ impl EncodedImages<'_> {
                 Ok(EncodedImageViews::Rows(ArrayView::from_object(data)?, ArrayView::from_object(splits)?))
             }
             Self::Each(buffers) => {
-                Ok(EncodedImageViews::Each(buffers.iter().map(ArrayView::from_object).collect::<PyResult<_>>()?))
+                let mut views = memory::with_capacity(buffers.len()).map_err(memory_error)?;
+                for buffer in buffers {
+                    views.push(ArrayView::from_object(buffer)?);
+                }
+                Ok(EncodedImageViews::Each(views))
             }
         }
     }
@@ -289,7 +304,7 @@ impl EncodedImageViews {
     pub fn as_slices(&self) -> PyResult<Vec<&[u8]>> {
         match self {
             Self::Rows(data, splits) => split_rows(data.as_slice(), splits.as_slice()),
-            Self::Each(buffers) => Ok(buffers.iter().map(ArrayView::as_slice).collect()),
+            Self::Each(buffers) => memory::collect(buffers.iter().map(ArrayView::as_slice)).map_err(memory_error),
         }
     }
 }
@@ -300,6 +315,10 @@ fn split_rows<'a>(data: &'a [u8], splits: &[i64]) -> PyResult<Vec<&'a [u8]>> {
         let (start, end) = (usize::try_from(bounds[0]).ok()?, usize::try_from(bounds[1]).ok()?);
         data.get(start..end)
     };
-    let rows: Option<Vec<_>> = splits.windows(2).map(row).collect();
-    rows.ok_or_else(|| PyValueError::new_err("row splits must be non-decreasing and within the data"))
+    let mut rows = memory::with_capacity(splits.len()).map_err(memory_error)?;
+    for bounds in splits.windows(2) {
+        let error = || PyValueError::new_err("row splits must be non-decreasing and within the data");
+        rows.push(row(bounds).ok_or_else(error)?);
+    }
+    Ok(rows)
 }

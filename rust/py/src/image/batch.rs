@@ -3,11 +3,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::batch;
 use recordmill_image::batch::{DecodeOptions, Decoded, Element, Job, decode_each, decode_into, read_image_info};
-use recordmill_image::fault::Result as Outcome;
+use recordmill_image::fault::ImageFault;
+use recordmill_image::memory::{self, OutOfMemory};
 
 use super::args::{DecodeOptionArgs, EncodedImages, ImagePlanArgs, unsupported_choice};
-use super::{FaultTuple, fault_tuple};
-use crate::buffers::{ArrayViewMut, Block, NumberVec};
+use super::{FaultTuple, fault_tuple, row_memory_error};
+use crate::buffers::{ArrayViewMut, Block, NumberVec, memory_error};
 
 pub(super) const DTYPES: [&str; 4] = ["uint8", "uint16", "float16", "float32"];
 
@@ -27,12 +28,16 @@ pub fn image_headers(
 ) -> PyResult<(Block, RowFaults)> {
     let (views, reading) = (payloads.get_views()?, reading.parse_options()?);
     let payloads = views.as_slices()?;
-    let (table, faults) = py.detach(|| build_header_table(&payloads, &reading, upright));
+    let (table, faults) = py.detach(|| build_header_table(&payloads, &reading, upright)).map_err(memory_error)?;
     Ok((Block::from_integers(table), faults))
 }
 
-fn build_header_table(payloads: &[&[u8]], reading: &DecodeOptions, upright: bool) -> (Vec<i64>, RowFaults) {
-    let (mut table, mut faults) = (Vec::with_capacity(7 * payloads.len()), Vec::new());
+fn build_header_table(
+    payloads: &[&[u8]],
+    reading: &DecodeOptions,
+    upright: bool,
+) -> Result<(Vec<i64>, RowFaults), OutOfMemory> {
+    let (mut table, mut faults) = (memory::with_capacity(7 * payloads.len())?, Vec::new());
     for (row, data) in payloads.iter().enumerate() {
         let numbers = match read_image_info(data, reading, upright) {
             Ok(info) => {
@@ -42,13 +47,13 @@ fn build_header_table(payloads: &[&[u8]], reading: &DecodeOptions, upright: bool
                 [a, b, c, d, i64::from(info.orientation), info.channels as i64, i64::from(info.scalable)]
             }
             Err(fault) => {
-                faults.push((row, fault_tuple(fault)));
+                memory::push(&mut faults, (row, fault_tuple(fault)))?;
                 [0; 7]
             }
         };
         table.extend(numbers);
     }
-    (table, faults)
+    Ok((table, faults))
 }
 
 /// Converts `$args`, an `ImagePlanArgs`, to a `Job`, and calls `$run` with it, without the interpreter lock.
@@ -117,7 +122,14 @@ fn decode_into_array<T: Element + pyo3::buffer::Element>(
         return Err(PyValueError::new_err("the size of the output must be a multiple of the number of payloads"));
     }
     let faults = with_job!(py, args, |job: &Job| decode_into(job, memory, threads));
-    Ok(faults.into_iter().map(|(row, fault)| (row, fault_tuple(fault))).collect())
+    collect_row_faults(faults)
+}
+
+/// Converts the faults of a batch for Python.
+pub(super) fn collect_row_faults(faults: Result<Vec<(usize, ImageFault)>, OutOfMemory>) -> PyResult<RowFaults> {
+    let faults =
+        faults.and_then(|faults| memory::collect(faults.into_iter().map(|(row, fault)| (row, fault_tuple(fault)))));
+    faults.map_err(memory_error)
 }
 
 /// The values, height, width and channels of an image, or its fault.
@@ -145,15 +157,22 @@ fn decode_to_arrays<T: Element>(
     threads: usize,
     wrap: fn(Vec<T>) -> NumberVec,
 ) -> PyResult<Vec<ImageOrFault>> {
-    let images: Vec<Outcome<Decoded<T>>> = with_job!(py, args, |job: &Job| decode_each(job, threads));
-    let results = images.into_iter().map(|image| match image {
+    collect_images(with_job!(py, args, |job: &Job| decode_each(job, threads)), wrap)
+}
+
+/// Converts the images of a batch for Python.
+pub(super) fn collect_images<T>(
+    images: Result<Vec<(usize, Result<Decoded<T>, ImageFault>)>, OutOfMemory>,
+    wrap: fn(Vec<T>) -> NumberVec,
+) -> PyResult<Vec<ImageOrFault>> {
+    let convert = |(_, image): (usize, Result<Decoded<T>, ImageFault>)| match image {
         Ok(image) => {
             let image = (Block::new(wrap(image.values)), image.size.height, image.size.width, image.channels);
             (Some(image), None)
         }
         Err(fault) => (None, Some(fault_tuple(fault))),
-    });
-    Ok(results.collect())
+    };
+    images.and_then(|images| memory::collect(images.into_iter().map(convert))).map_err(memory_error)
 }
 
 // Entry points of JPEG images.
@@ -173,10 +192,19 @@ pub fn entry_points(
     let views = EncodedImages::Rows(data, row_splits).get_views()?;
     let payloads = views.as_slices()?;
     let tables = py.detach(|| batch::build_entry_points(&payloads, share, fixed, threads));
-    let mut splits = vec![0];
-    splits.extend(tables.iter().scan(0, |end, table| {
-        *end += table.len() as i64;
-        Some(*end)
-    }));
-    Ok((Block::from_bytes(tables.concat()), Block::from_integers(splits)))
+    let tables = tables.map_err(|(row, fault)| row_memory_error(row, fault))?;
+    let (joined, splits) = join_tables(&tables).map_err(memory_error)?;
+    Ok((Block::from_bytes(joined), Block::from_integers(splits)))
+}
+
+/// Joins tables; returns their bytes and row splits.
+fn join_tables(tables: &[Vec<u8>]) -> Result<(Vec<u8>, Vec<i64>), OutOfMemory> {
+    let mut joined = memory::with_capacity(tables.iter().map(Vec::len).sum())?;
+    let mut splits = memory::with_capacity(tables.len() + 1)?;
+    splits.push(0);
+    for table in tables {
+        joined.extend_from_slice(table);
+        splits.push(joined.len() as i64);
+    }
+    Ok((joined, splits))
 }

@@ -1,15 +1,14 @@
 //! Decoding of batches of masks.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use recordmill_image::batch::{Class, Decoded, Job, MaskPlan, decode_masks_into};
-use recordmill_image::fault::Result as Outcome;
+use recordmill_image::batch::{Class, Job, MaskPlan, decode_masks_into};
+use recordmill_image::memory;
 use recordmill_image::pixels::Size;
 
 use super::args::{ImagePlanArgs, unsupported_choice};
-use super::batch::{ImageOrFault, RowFaults, with_job};
-use super::fault_tuple;
+use super::batch::{ImageOrFault, RowFaults, collect_images, collect_row_faults, with_job};
 use super::kernels::parse_nearest;
-use crate::buffers::{ArrayViewMut, Block, NumberVec, copy_array};
+use crate::buffers::{ArrayViewMut, NumberVec, copy_array, memory_error};
 
 const MASK_DTYPES: [&str; 4] = ["uint8", "uint16", "int32", "int64"];
 
@@ -35,7 +34,8 @@ impl MaskPlanArgs<'_> {
         let side = |number: i64| usize::try_from(number).unwrap_or(0);
         let size = |width: i64, height: i64| Size { width: side(width), height: side(height) };
         let pairs = sizes.as_chunks::<4>().0.iter().map(|[a, b, c, d]| (size(*a, *b), size(*c, *d)));
-        Ok(MaskPlan { upright: self.upright, sizes: pairs.collect(), fit: self.fit, rule: parse_nearest(&self.rule)? })
+        let sizes = memory::collect(pairs).map_err(memory_error)?;
+        Ok(MaskPlan { upright: self.upright, sizes, fit: self.fit, rule: parse_nearest(&self.rule)? })
     }
 }
 
@@ -70,8 +70,7 @@ fn decode_into_array<C: Class + pyo3::buffer::Element>(
     if count > 0 && !memory.len().is_multiple_of(count) {
         return Err(PyValueError::new_err("the size of the output must be a multiple of the number of payloads"));
     }
-    let faults = with_job!(py, args, |job: &Job| decode_masks_into(job, &plan, memory, threads));
-    Ok(faults.into_iter().map(|(row, fault)| (row, fault_tuple(fault))).collect())
+    collect_row_faults(with_job!(py, args, |job: &Job| decode_masks_into(job, &plan, memory, threads)))
 }
 
 /// Decode masks to separate arrays: for each mask ((values, height, width, 1) or None, fault or None).
@@ -98,11 +97,6 @@ fn decode_to_arrays<C: Class>(
     wrap: fn(Vec<C>) -> NumberVec,
 ) -> PyResult<Vec<ImageOrFault>> {
     let (plan, args) = (masks.parse_plan(py)?, &masks.job);
-    let masks: Vec<Outcome<Decoded<C>>> =
-        with_job!(py, args, |job: &Job| recordmill_image::batch::decode_each_mask(job, &plan, threads));
-    let results = masks.into_iter().map(|mask| match mask {
-        Ok(mask) => (Some((Block::new(wrap(mask.values)), mask.size.height, mask.size.width, 1)), None),
-        Err(fault) => (None, Some(fault_tuple(fault))),
-    });
-    Ok(results.collect())
+    let masks = with_job!(py, args, |job: &Job| recordmill_image::batch::decode_each_mask(job, &plan, threads));
+    collect_images(masks, wrap)
 }

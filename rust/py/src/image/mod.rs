@@ -13,7 +13,9 @@ mod single;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use recordmill_image::fault::ImageFault;
+use recordmill_image::fault::{ImageFault, ImageFaultKind};
+
+use crate::buffers::memory_error;
 
 create_exception!(
     recordmill._core,
@@ -29,8 +31,20 @@ fn fault_tuple(fault: ImageFault) -> FaultTuple {
     (fault.kind.as_str(), fault.offset, fault.expected, fault.found)
 }
 
+/// Returns the exception for a fault: MemoryError if there is not enough memory, otherwise ImageRefused.
 fn image_error(fault: ImageFault) -> PyErr {
-    ImageRefused::new_err(fault_tuple(fault))
+    match fault.kind {
+        ImageFaultKind::OutOfMemory => memory_error(fault.found),
+        _ => ImageRefused::new_err(fault_tuple(fault)),
+    }
+}
+
+/// Returns a MemoryError whose attribute `ordinal` is the row of the image in the call.
+fn row_memory_error(row: usize, fault: ImageFault) -> PyErr {
+    let error = memory_error(fault.found);
+    // If the attribute cannot be set, the error does not name the row.
+    Python::attach(|py| drop(error.value(py).setattr("ordinal", row)));
+    error
 }
 
 /// Adds the functions and exceptions of images to the module.

@@ -4,6 +4,7 @@ use recordmill_image::batch::WorkerState;
 use recordmill_image::color::channels::pad_colors;
 use recordmill_image::fault::{ImageFault, ImageFaultKind, Result as Outcome};
 use recordmill_image::jpeg::{Header, Limits, Options, Region};
+use recordmill_image::memory;
 use recordmill_image::pixels::Size;
 
 use super::image_error;
@@ -57,7 +58,7 @@ fn decode_pillow_pixels(
     let (size, channels) = jpeg.decode_to(data, Region::default(), &options, None, pixels)?;
     if channels == 1 {
         out.clear();
-        out.extend_from_slice(pixels);
+        memory::extend_from_slice(out, pixels)?;
         return Ok((size, 1));
     }
     pad_colors(pixels, out)?;

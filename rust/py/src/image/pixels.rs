@@ -2,12 +2,13 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::batch::{Element, Job, SourcePixel, transform_pixels};
+use recordmill_image::memory;
 use recordmill_image::pixels::Size;
 
 use super::args::{ImagePlanArgs, unsupported_choice};
 use super::batch::{DTYPES, with_payloads};
 use super::image_error;
-use crate::buffers::{ArrayView, Block, NumberVec};
+use crate::buffers::{ArrayView, Block, NumberVec, memory_error};
 
 /// Values, height, width, channels.
 type Image = (Block, usize, usize, usize);
@@ -54,7 +55,7 @@ fn change_values<S: SourcePixel, T: Element>(
     args: &ImagePlanArgs<'_>,
     wrap: fn(Vec<T>) -> NumberVec,
 ) -> PyResult<Image> {
-    let mut values = values.to_vec();
+    let mut values = memory::copy(values).map_err(memory_error)?;
     let size = Size { width, height };
     let mut run = |job: &Job| match job.geometry {
         [_] => transform_pixels::<S, T>(&mut values, size, channels, job).map(Some),

@@ -1,11 +1,13 @@
 //! Encoding of PNG files from pixels and from other PNG files.
 use pyo3::prelude::*;
 use recordmill_image::batch::WorkerState;
+use recordmill_image::fault::{ImageFault, ImageFaultKind};
+use recordmill_image::memory;
 use recordmill_image::pixels::Size;
 use recordmill_image::png::{Channels, Limits, RecodeOptions, Recoder};
 
 use super::args::{EncodedImages, unsupported_choice};
-use super::image_error;
+use super::{image_error, row_memory_error};
 use crate::buffers::{ArrayView, Block, take_pooled_buffer};
 
 /// Encode PNG files again: (data, row_splits, heights and widths).
@@ -29,27 +31,39 @@ pub fn recode_png(
     let options = RecodeOptions { channels, upright, limits: Limits { max_pixels, ..Limits::default() } };
     let views = files.get_views()?;
     let files = views.as_slices()?;
-    let (data, splits, sides) = py.detach(|| {
+    let recoded = py.detach(|| {
         let mut worker = WorkerState::take_idle();
         let recoded = recode_files(&mut worker, &files, options);
         worker.return_to_idle();
         recoded
     });
+    let (data, splits, sides) = recoded.map_err(|(row, fault)| row_memory_error(row, fault))?;
     Ok((Block::from_bytes(data), Block::from_integers(splits), Block::from_integers(sides)))
 }
 
-fn recode_files(worker: &mut WorkerState, files: &[&[u8]], options: RecodeOptions) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
+/// Returns the new files, their row splits, and the height and width of each, 0 for files that cannot be recoded. The
+/// error is the row of a file for which there is not enough memory.
+fn recode_files(
+    worker: &mut WorkerState,
+    files: &[&[u8]],
+    options: RecodeOptions,
+) -> Result<(Vec<u8>, Vec<i64>, Vec<i64>), (usize, ImageFault)> {
     let WorkerState { png, png_encoder, pixels, .. } = worker;
     let mut recoder = Recoder { decoder: png, encoder: png_encoder, pixels };
     let mut data = take_pooled_buffer();
     data.clear();
-    let (mut splits, mut sides) = (vec![0], Vec::with_capacity(2 * files.len()));
-    for file in files {
-        let size = recoder.recode(file, options, &mut data).unwrap_or(Size { width: 0, height: 0 });
+    let new = |len| memory::with_capacity(len).map_err(|error| (0, error.into()));
+    let (mut splits, mut sides) = (new(files.len() + 1)?, new(2 * files.len())?);
+    splits.push(0);
+    for (row, file) in files.iter().enumerate() {
+        let size = match recoder.recode(file, options, &mut data) {
+            Err(fault) if fault.kind == ImageFaultKind::OutOfMemory => return Err((row, fault)),
+            size => size.unwrap_or(Size { width: 0, height: 0 }),
+        };
         splits.push(data.len() as i64);
         sides.extend([size.height as i64, size.width as i64]);
     }
-    (data, splits, sides)
+    Ok((data, splits, sides))
 }
 
 /// Encode 8-bit samples of 1 to 4 channels as a PNG file; raises ImageRefused.

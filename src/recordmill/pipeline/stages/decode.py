@@ -64,18 +64,21 @@ class Decode:
         if chosen is not None:
             rows, positions = rows.take(chosen), positions[chosen]
         errors: list[DecodeError] = []
-        columns = decode_batch(
-            rows.columns,
-            dict(self.specs),
-            rng=(stage_input.seed + stage_input.ordinal * _SEED_STEP) & (1 << 64) - 1,
-            epoch=epoch,
-            positions=positions,
-            threads=context.threads,
-            on_error=errors.append,
-            entry_points=self._load_entry_points(stage_input) if chosen is None else None,
-            empty=np.empty if context.memory is None else context.memory.empty,
-            **dict(self.options),
-        )
+        try:
+            columns = decode_batch(
+                rows.columns,
+                dict(self.specs),
+                rng=(stage_input.seed + stage_input.ordinal * _SEED_STEP) & (1 << 64) - 1,
+                epoch=epoch,
+                positions=positions,
+                threads=context.threads,
+                on_error=errors.append,
+                entry_points=self._load_entry_points(stage_input) if chosen is None else None,
+                empty=np.empty if context.memory is None else context.memory.empty,
+                **dict(self.options),
+            )
+        except MemoryError as memory_error:
+            raise _locate_memory_error(memory_error, stage_input, chosen) from memory_error.__cause__
         if not errors:
             return SampleRows(columns, rows.ordinals, rows.origins)
         failed = [int(error.position or 0) for error in errors]
@@ -103,3 +106,13 @@ class Decode:
         arguments = [f"{name}={spec!r}" for name, spec in self.specs]
         arguments += [] if self.seed is None else [f"seed={self.seed}"]
         return f"decode({', '.join(arguments + [f'{name}={value!r}' for name, value in self.options])})"
+
+
+def _locate_memory_error(error: MemoryError, stage_input: StageInput, chosen: Ints | None) -> MemoryError:
+    """Replace the row that a MemoryError of `decode_batch` names by the record that it comes from."""
+    index, feature = getattr(error, "sample", (None, None))
+    location = {} if index is None else stage_input.locate(index if chosen is None else int(chosen[index]))
+    if not location:
+        return error
+    record, shard = location["record"], location["shard"]
+    return MemoryError(f"{error.__cause__}: record {record} of {shard}, feature '{feature}'")

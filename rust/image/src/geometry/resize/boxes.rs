@@ -8,6 +8,7 @@ use crate::fault::Result;
 use crate::geometry::dispatch;
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::{MAX_SIDE, MAX_VALUES, bad_argument};
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 
 /// A batch of images that are contiguous in memory, with any number of channels.
@@ -41,13 +42,13 @@ pub struct Boxes<'a> {
 pub fn resize_boxes<T: PixelType>(images: Images<T>, boxes: Boxes) -> Result<Vec<f32>> {
     let (count, length) = check_boxes(&images, &boxes)?;
     let mut output =
-        Vec::with_capacity(boxes.image_indices.len() * boxes.size.width * boxes.size.height * images.channels);
+        memory::with_capacity(boxes.image_indices.len() * boxes.size.width * boxes.size.height * images.channels)?;
     for (position, &image) in boxes.coordinates.as_chunks::<4>().0.iter().zip(boxes.image_indices) {
         let Some(image) = usize::try_from(image).ok().filter(|image| *image < count) else {
             return bad_argument(format!("images 0 to {}", count as i64 - 1), image.to_string());
         };
         let source = Images { values: &images.values[image * length..][..length], ..images };
-        append_box(source, *position, &boxes, &mut output);
+        append_box(source, *position, &boxes, &mut output)?;
     }
     Ok(output)
 }
@@ -75,15 +76,16 @@ fn check_boxes<T>(images: &Images<T>, boxes: &Boxes) -> Result<(usize, usize)> {
     Ok(((values / length) as usize, length as usize))
 }
 
+/// Appends one resized box to `output`, which has room for it.
 fn append_box<T: PixelType>(
     source: Images<T>,
     [top, left, bottom, right]: [f32; 4],
     boxes: &Boxes,
     output: &mut Vec<f32>,
-) {
+) -> Result<(), OutOfMemory> {
     let (channels, row) = (source.channels, boxes.size.width * source.channels);
-    let columns = BoxColumns::new(left, right, source.size.width, boxes.size.width);
-    let mut reader = RowReader::new(source, &columns);
+    let columns = BoxColumns::new(left, right, source.size.width, boxes.size.width)?;
+    let mut reader = RowReader::new(source, &columns)?;
     for y in source_positions(top, bottom, source.size.height, boxes.size.height) {
         if !is_inside(y, source.size.height) || columns.inside.is_empty() {
             output.resize(output.len() + row, boxes.extrapolation_value);
@@ -100,6 +102,7 @@ fn append_box<T: PixelType>(
         }
         output.resize(end, boxes.extrapolation_value);
     }
+    Ok(())
 }
 
 /// Source positions of the output columns inside the image, and the number of output columns before them.
@@ -109,17 +112,19 @@ struct BoxColumns {
 }
 
 impl BoxColumns {
-    fn new(low: f32, high: f32, length: usize, count: usize) -> Self {
-        let source_positions: Vec<f32> = source_positions(low, high, length, count).collect();
+    fn new(low: f32, high: f32, length: usize, count: usize) -> Result<Self, OutOfMemory> {
+        let mut source_positions = memory::collect(source_positions(low, high, length, count))?;
         let before = source_positions.iter().take_while(|position| !is_inside(**position, length)).count();
-        let inside = source_positions[before..].iter().copied().take_while(|position| is_inside(*position, length));
-        Self { before, inside: inside.collect() }
+        source_positions.drain(..before);
+        let inside = source_positions.iter().take_while(|position| is_inside(**position, length)).count();
+        source_positions.truncate(inside);
+        Ok(Self { before, inside: source_positions })
     }
 }
 
 /// Returns the source positions of `count` outputs from `low` to `high` on an axis of `length` pixels. A single output
 /// is at the center.
-fn source_positions(low: f32, high: f32, length: usize, count: usize) -> impl Iterator<Item = f32> {
+fn source_positions(low: f32, high: f32, length: usize, count: usize) -> impl ExactSizeIterator<Item = f32> {
     let last = (length - 1) as f32;
     let middle = (0.5 * f64::from(low + high) * f64::from(last)) as f32;
     let step = (high - low) * last / (count.max(2) - 1) as f32;
@@ -140,11 +145,10 @@ struct RowReader<'a, T> {
 }
 
 impl<'a, T: PixelType> RowReader<'a, T> {
-    fn new(source: Images<'a, T>, columns: &BoxColumns) -> Self {
-        let taps: Vec<Neighbors> = columns.inside.iter().map(|position| Neighbors::around(*position)).collect();
-        let row = || (usize::MAX, Vec::new());
-        let mixed = vec![0.0; taps.len() * source.channels];
-        Self { source, taps, upper: row(), lower: row(), mixed }
+    fn new(source: Images<'a, T>, columns: &BoxColumns) -> Result<Self, OutOfMemory> {
+        let taps = memory::collect(columns.inside.iter().map(|position| Neighbors::around(*position)))?;
+        let [upper, lower, mixed] = memory::filled_rows(taps.len() * source.channels, 0.0)?;
+        Ok(Self { source, taps, upper: (usize::MAX, upper), lower: (usize::MAX, lower), mixed })
     }
 
     /// Appends the row at vertical position `place`.

@@ -6,6 +6,7 @@ use super::tensorflow::{self, Method};
 use crate::fault::Result;
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::{MAX_VALUES, View, bad_argument, count_values};
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 
 /// A resize kernel, named by the library whose arithmetic it reproduces.
@@ -34,9 +35,7 @@ pub fn resize(source: View<u8>, size: Size, kernel: Kernel) -> Result<Vec<u8>> {
         Kernel::Nearest(rule) => resize_nearest(source, size, rule),
         Kernel::Pillow(filter) => pillow::resize(source, size, filter, false),
         Kernel::Opencv(interpolation) => opencv::resize(source, size, interpolation),
-        Kernel::Fast | Kernel::Tensorflow { .. } => {
-            Ok(resize_f32(source, size, kernel)?.into_iter().map(u8::round_from_f32).collect())
-        }
+        Kernel::Fast | Kernel::Tensorflow { .. } => Ok(round_values(&resize_f32(source, size, kernel)?)?),
     }
 }
 
@@ -45,7 +44,7 @@ pub fn resize_f32<T: PixelType>(source: View<T>, size: Size, kernel: Kernel) -> 
     match kernel {
         Kernel::Fast => tensorflow::resize(source, size, Method::Bilinear, false),
         Kernel::Tensorflow { method, antialias } => tensorflow::resize(source, size, method, antialias),
-        _ => Ok(resize_high_depth(source, size, kernel)?.into_iter().map(T::into).collect()),
+        _ => Ok(convert_to_f32(&resize_high_depth(source, size, kernel)?)?),
     }
 }
 
@@ -70,7 +69,7 @@ pub fn resize_many<T: PixelType>(
     if count == 1 && from != size && !matches!(kernel, Kernel::Tensorflow { .. }) {
         return resize_f32(View::new(pixels, from, channels)?, size, kernel);
     }
-    let mut output = Vec::with_capacity(count * output_len);
+    let mut output = memory::with_capacity(count * output_len)?;
     for image in pixels.chunks_exact(values) {
         let source = View::new(image, from, channels)?;
         match kernel {
@@ -92,5 +91,15 @@ pub fn resize_high_depth<T: PixelType>(source: View<T>, size: Size, kernel: Kern
         Kernel::Opencv(interpolation) => opencv::resize_high_depth(source, size, interpolation)?,
         Kernel::Fast | Kernel::Tensorflow { .. } => resize_f32(source, size, kernel)?,
     };
-    Ok(values.into_iter().map(T::round_from_f32).collect())
+    Ok(round_values(&values)?)
+}
+
+/// Converts values to float32.
+pub(super) fn convert_to_f32<T: PixelType>(values: &[T]) -> Result<Vec<f32>, OutOfMemory> {
+    memory::collect(values.iter().map(|value| (*value).into()))
+}
+
+/// Rounds values to the type of a pixel.
+fn round_values<T: PixelType>(values: &[f32]) -> Result<Vec<T>, OutOfMemory> {
+    memory::collect(values.iter().map(|value| T::round_from_f32(*value)))
 }

@@ -1,6 +1,7 @@
 //! Nearest-neighbor resize by the rules of Pillow, OpenCV and TensorFlow.
 use crate::fault::Result;
 use crate::geometry::view::{View, count_values};
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 
 /// Nearest-neighbor rule.
@@ -16,18 +17,21 @@ pub enum Nearest {
 
 impl Nearest {
     /// Returns the source index of each of `output` positions on an axis of `input` pixels.
-    fn source_indices(self, input: usize, output: usize) -> Vec<usize> {
+    fn source_indices(self, input: usize, output: usize) -> Result<Vec<usize>, OutOfMemory> {
         let last = input - 1;
         match self {
-            Self::Pillow => pillow_positions(input, output).map(|position| (position as usize).min(last)).collect(),
+            Self::Pillow => {
+                let positions = pillow_positions(input, output);
+                memory::collect_count(positions.map(|position| (position as usize).min(last)), output)
+            }
             Self::Opencv => {
                 // OpenCV computes the scale as the reciprocal of its inverse.
                 let scale = 1.0 / (output as f64 / input as f64);
-                (0..output).map(|index| ((index as f64 * scale) as usize).min(last)).collect()
+                memory::collect((0..output).map(|index| ((index as f64 * scale) as usize).min(last)))
             }
             Self::Tensorflow => {
                 let scale = input as f32 / output as f32;
-                (0..output).map(|index| (((index as f32 + 0.5) * scale) as usize).min(last)).collect()
+                memory::collect((0..output).map(|index| (((index as f32 + 0.5) * scale) as usize).min(last)))
             }
         }
     }
@@ -42,13 +46,17 @@ fn pillow_positions(input: usize, output: usize) -> impl Iterator<Item = f64> {
 /// Resizes by nearest neighbor without interpolation, for masks of any type.
 pub fn resize_nearest<T: Copy>(source: View<T>, size: Size, rule: Nearest) -> Result<Vec<T>> {
     count_values(size, source.channels())?;
-    let columns = rule.source_indices(source.size().width, size.width);
-    let rows = rule.source_indices(source.size().height, size.height);
-    Ok(gather_pixels(source, &columns, &rows))
+    let columns = rule.source_indices(source.size().width, size.width)?;
+    let rows = rule.source_indices(source.size().height, size.height)?;
+    Ok(gather_pixels(source, &columns, &rows)?)
 }
 
 /// Returns the pixels of `source` at `columns` and `rows`.
-pub(crate) fn gather_pixels<T: Copy>(source: View<T>, columns: &[usize], rows: &[usize]) -> Vec<T> {
+pub(crate) fn gather_pixels<T: Copy>(
+    source: View<T>,
+    columns: &[usize],
+    rows: &[usize],
+) -> Result<Vec<T>, OutOfMemory> {
     match source.channels() {
         1 => gather_pixels_of::<T, 1>(source, columns, rows),
         2 => gather_pixels_of::<T, 2>(source, columns, rows),
@@ -57,10 +65,14 @@ pub(crate) fn gather_pixels<T: Copy>(source: View<T>, columns: &[usize], rows: &
     }
 }
 
-fn gather_pixels_of<T: Copy, const CHANNELS: usize>(source: View<T>, columns: &[usize], rows: &[usize]) -> Vec<T> {
-    let mut output: Vec<T> = Vec::with_capacity(columns.len() * rows.len() * CHANNELS);
+fn gather_pixels_of<T: Copy, const CHANNELS: usize>(
+    source: View<T>,
+    columns: &[usize],
+    rows: &[usize],
+) -> Result<Vec<T>, OutOfMemory> {
+    let mut output: Vec<T> = memory::with_capacity(columns.len() * rows.len() * CHANNELS)?;
     let length = columns.len() * CHANNELS;
-    let (mut row, mut previous) = (vec![[source.row(0)[0]; CHANNELS]; columns.len()], None);
+    let (mut row, mut previous) = (memory::filled(columns.len(), [source.row(0)[0]; CHANNELS])?, None);
     for y in rows {
         if previous == Some(y) {
             output.extend_from_within(output.len() - length..);
@@ -71,5 +83,5 @@ fn gather_pixels_of<T: Copy, const CHANNELS: usize>(source: View<T>, columns: &[
         output.extend_from_slice(row.as_flattened());
         previous = Some(y);
     }
-    output
+    Ok(output)
 }

@@ -6,6 +6,7 @@
 
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::pixel_type::PixelType;
+use crate::memory::{self, OutOfMemory};
 
 /// The taps of one output position.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,7 +19,7 @@ pub(crate) struct Tap {
 
 /// Returns the taps of `output` positions on an axis of `input` pixels. Outside the image, only the border pixel
 /// counts.
-pub(crate) fn bilinear_taps(input: usize, output: usize) -> Vec<Tap> {
+pub(crate) fn bilinear_taps(input: usize, output: usize) -> Result<Vec<Tap>, OutOfMemory> {
     let scale = input as f32 / output as f32;
     let last = (input - 1) as u32;
     let tap = |index: usize| {
@@ -29,7 +30,7 @@ pub(crate) fn bilinear_taps(input: usize, output: usize) -> Vec<Tap> {
         }
         Tap { first, weight: position - position.floor() }
     };
-    (0..output).map(tap).collect()
+    memory::collect((0..output).map(tap))
 }
 
 /// The two neighbors of a source position, and the weight of the second.
@@ -46,8 +47,8 @@ impl Neighbors {
     }
 }
 
-/// Interpolates a row with any number of channels into `output`.
-pub(crate) fn interpolate_row<T: PixelType>(row: &[T], taps: &[Neighbors], channels: usize, output: &mut Vec<f32>) {
+/// Interpolates a row with any number of channels into `output`, which has the length of the result.
+pub(crate) fn interpolate_row<T: PixelType>(row: &[T], taps: &[Neighbors], channels: usize, output: &mut [f32]) {
     match channels {
         1 => dispatch::run(InterpolateRow { row, taps, channels: ConstChannels::<1>, output }),
         2 => dispatch::run(InterpolateRow { row, taps, channels: ConstChannels::<2>, output }),
@@ -83,7 +84,7 @@ struct InterpolateRow<'a, T, C> {
     row: &'a [T],
     taps: &'a [Neighbors],
     channels: C,
-    output: &'a mut Vec<f32>,
+    output: &'a mut [f32],
 }
 
 impl<T: PixelType, C: ChannelCount> Kernel for InterpolateRow<'_, T, C> {
@@ -92,7 +93,6 @@ impl<T: PixelType, C: ChannelCount> Kernel for InterpolateRow<'_, T, C> {
     #[inline(always)]
     fn run(self) {
         let channels = self.channels.count();
-        self.output.resize(self.taps.len() * channels, 0.0);
         for (tap, pixel) in self.taps.iter().zip(self.output.chunks_exact_mut(channels)) {
             let left = &self.row[tap.first * channels..][..channels];
             let right = &self.row[tap.second * channels..][..channels];

@@ -7,6 +7,7 @@ use crate::collate::kernels::MultiplyByFactor;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::View;
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::{Size, Window};
 use std::ops::Range;
 
@@ -27,12 +28,13 @@ pub(crate) struct ResizeWindow {
 
 impl ResizeWindow {
     /// Prepares the `window` of an image of size `from` resized to `to`.
-    pub fn new(from: Size, to: Size, window: Window) -> Self {
-        let (mut columns, mut lines) = (bilinear_taps(from.width, to.width), bilinear_taps(from.height, to.height));
+    pub fn new(from: Size, to: Size, window: Window) -> Result<Self, OutOfMemory> {
+        let mut columns = bilinear_taps(from.width, to.width)?;
+        let mut lines = bilinear_taps(from.height, to.height)?;
         let across = crop_taps(&mut columns, window.x..window.x + window.width, from.width);
         let down = crop_taps(&mut lines, window.y..window.y + window.height, from.height);
         let source_window = Window { x: across.start, y: down.start, width: across.len(), height: down.len() };
-        Self { columns, lines, window, source_window, factor: 1.0 }
+        Ok(Self { columns, lines, window, source_window, factor: 1.0 })
     }
 
     /// Multiplies samples by `factor` before they are resized.
@@ -46,7 +48,7 @@ impl ResizeWindow {
     }
 
     /// Returns the two source rows of each output row, relative to the source window.
-    pub fn source_row_pairs(&self) -> impl Iterator<Item = [usize; 2]> {
+    pub fn source_row_pairs(&self) -> impl ExactSizeIterator<Item = [usize; 2]> {
         self.lines.iter().map(|tap| [tap.first as usize, (tap.first as usize + 1).min(self.source_window.height - 1)])
     }
 }
@@ -110,12 +112,10 @@ impl ResizedRow {
 
 impl<'a, T: PixelType> TwoTap<'a, T> {
     /// Creates a reader of `source` resized to `size`; `flip` flips it horizontally.
-    pub fn new(source: View<'a, T>, size: Size, flip: bool) -> Self {
-        let (lines, columns) =
-            (bilinear_taps(source.size().height, size.height), bilinear_taps(source.size().width, size.width));
+    pub fn new(source: View<'a, T>, size: Size, flip: bool) -> Result<Self, OutOfMemory> {
         let part = ResizeWindow {
-            columns,
-            lines,
+            columns: bilinear_taps(source.size().width, size.width)?,
+            lines: bilinear_taps(source.size().height, size.height)?,
             window: Window::whole(size),
             source_window: Window::whole(source.size()),
             factor: 1.0,
@@ -124,7 +124,7 @@ impl<'a, T: PixelType> TwoTap<'a, T> {
     }
 
     /// Creates a reader for the source window of `part`; `flip` flips it horizontally.
-    pub fn from_part(source: View<'a, T>, part: ResizeWindow, flip: bool) -> Self {
+    pub fn from_part(source: View<'a, T>, part: ResizeWindow, flip: bool) -> Result<Self, OutOfMemory> {
         let (channels, ResizeWindow { mut columns, lines, window, factor, .. }) = (source.channels(), part);
         let size = Size { width: window.width, height: window.height };
         let is_direct = factor == 1.0 && columns.iter().all(|tap| tap.first as usize + 1 < source.size().width);
@@ -132,18 +132,11 @@ impl<'a, T: PixelType> TwoTap<'a, T> {
         if flip {
             columns.reverse();
         }
-        columns.resize(size.width.next_multiple_of(GROUP), Tap { first: 0, weight: 0.0 });
-        let line = || ResizedRow { y: usize::MAX, values: vec![0.0; columns.len() * channels + LANES] };
-        let wide = vec![0.0; source.size().width * channels + channels + LANES];
-        Self {
-            source,
-            size,
-            lines,
-            upper: line(),
-            lower: line(),
-            across: HorizontalPass { columns, factor, is_direct },
-            wide,
-        }
+        memory::resize(&mut columns, size.width.next_multiple_of(GROUP), Tap { first: 0, weight: 0.0 })?;
+        let rows = memory::filled_rows(columns.len() * channels + LANES, 0.0)?;
+        let [upper, lower] = rows.map(|values| ResizedRow { y: usize::MAX, values });
+        let wide = memory::filled(source.size().width * channels + channels + LANES, 0.0)?;
+        Ok(Self { source, size, lines, upper, lower, across: HorizontalPass { columns, factor, is_direct }, wide })
     }
 
     /// Returns the two horizontally resized source rows of output row `y`, and the weight of the second.
@@ -164,7 +157,7 @@ impl<'a, T: PixelType> TwoTap<'a, T> {
         (&self.upper.values[..length], &self.lower.values[..length], weight)
     }
 
-    /// Appends all rows in float32.
+    /// Appends all rows in float32 to `output`, which has room for them.
     pub fn append_rows(mut self, output: &mut Vec<f32>) {
         for y in 0..self.size.height {
             let (upper, lower, weight) = self.row_pair(y);

@@ -54,7 +54,7 @@ impl AcTable {
     /// Builds the lookup table for the Huffman table `spec`.
     pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> Result<Self> {
         let code = HuffmanCode::new(spec)?;
-        Ok(Self { entries: code.build_lookup(AcEntry::new), code })
+        Ok(Self { entries: code.build_lookup(AcEntry::new)?, code })
     }
 
     /// Decodes the AC coefficients of a block into `block`, whose first 64 values must be zero except DC. Returns the
@@ -230,7 +230,7 @@ impl SkipTable {
     /// Builds the lookup table for the Huffman table `spec`.
     pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> Result<Self> {
         let code = HuffmanCode::new(spec)?;
-        Ok(Self { entries: code.build_lookup(SkipEntry::new), code })
+        Ok(Self { entries: code.build_lookup(SkipEntry::new)?, code })
     }
 
     /// Skips the AC coefficients of a block.

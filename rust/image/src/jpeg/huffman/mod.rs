@@ -4,6 +4,7 @@ pub(in crate::jpeg) mod ac;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::jpeg::header::tables::HuffmanSpec;
 use crate::jpeg::stream::{BitReader, extend_sign};
+use crate::memory::{self, OutOfMemory};
 use std::sync::Arc;
 
 /// Reason why a block cannot be decoded, without its position.
@@ -72,22 +73,19 @@ impl HuffmanCode {
     pub(super) fn build_lookup<T: Copy + Default, const SIZE: usize>(
         &self,
         entry: impl Fn(usize, &[(u8, u8)]) -> T,
-    ) -> Box<[T; SIZE]> {
-        let prefixes = self.prefixes(SIZE.ilog2() as usize);
-        let mut table = Box::new([T::default(); SIZE]);
-        for (pattern, slot) in table.iter_mut().enumerate() {
-            *slot = entry(pattern, &prefixes);
-        }
-        table
+    ) -> Result<Box<[T; SIZE]>, OutOfMemory> {
+        let prefixes = self.prefixes(SIZE.ilog2() as usize)?;
+        let entries = memory::collect((0..SIZE).map(|pattern| entry(pattern, &prefixes)))?;
+        Ok(entries.try_into().unwrap_or_else(|_| unreachable!("the vector has SIZE entries")))
     }
 
-    fn prefixes(&self, bits: usize) -> Vec<(u8, u8)> {
-        let mut prefixes = vec![(0, 0); 1 << bits];
+    fn prefixes(&self, bits: usize) -> Result<Vec<(u8, u8)>, OutOfMemory> {
+        let mut prefixes = memory::filled(1 << bits, (0, 0))?;
         self.for_each_code(bits, |code, length, symbol| {
             let start = code << (bits - length);
             prefixes[start..start + (1 << (bits - length))].fill((length as u8, symbol));
         });
-        prefixes
+        Ok(prefixes)
     }
 }
 
@@ -116,7 +114,7 @@ impl<T> TableCache<T> {
         }
         let table = Arc::new(build(spec)?);
         if self.tables.len() < CAPACITY {
-            self.tables.push((spec.clone(), table.clone()));
+            memory::push(&mut self.tables, (spec.clone(), table.clone()))?;
         } else {
             self.tables[self.oldest] = (spec.clone(), table.clone());
             self.oldest = (self.oldest + 1) % CAPACITY;
@@ -167,7 +165,7 @@ impl DcTable {
         let entries = code.build_lookup(|pattern, prefixes| match prefixes[pattern] {
             (0, _) => DcEntry::default(),
             (length, size) => DcEntry { total: length + size, code: length, size },
-        });
+        })?;
         Ok(Self { entries: *entries, code })
     }
 
@@ -227,7 +225,7 @@ impl SymbolTable {
     /// Builds the lookup table for the Huffman table `spec`.
     pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> Result<Self> {
         let code = HuffmanCode::new(spec)?;
-        Ok(Self { entries: code.build_lookup(Symbol::new), code })
+        Ok(Self { entries: code.build_lookup(Symbol::new)?, code })
     }
 
     /// Looks up the next bits without consuming them. Needs 9 valid bits.

@@ -45,9 +45,9 @@ pub trait Kernel: Copy {
     }
 
     /// Applies both filters: computes an output row of twice the width, on the side of `near` that faces `far`. `sums`
-    /// is scratch.
+    /// is scratch of at least two elements more than `near`.
     #[inline(always)]
-    fn triangle_both(self, near: &[u8], far: &[u8], sums: &mut Vec<i16>, out: &mut [u8]) {
+    fn triangle_both(self, near: &[u8], far: &[u8], sums: &mut [i16], out: &mut [u8]) {
         rows::triangle_both(near, far, sums, out);
     }
 

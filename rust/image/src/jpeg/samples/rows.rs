@@ -4,6 +4,7 @@ use super::color::Conversion;
 use super::idct::Scale;
 use super::kernel::Kernel;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::{Size, Window};
 use std::ops::{Range, RangeInclusive};
 
@@ -13,6 +14,7 @@ pub struct RowConverter {
     window: Window,
     conversion: Conversion,
     planes: Vec<Plane>,
+    /// Vertical sums of one row, with a neighbor on both sides.
     sums: Vec<i16>,
 }
 
@@ -31,7 +33,7 @@ impl RowConverter {
     ///
     /// # Errors
     /// `BadWindow` if the window is empty or not within the image; `BadArgument` if the conversion needs more
-    /// components than the layout has.
+    /// components than the layout has; `OutOfMemory` if the row buffers cannot be allocated.
     pub fn new(layout: &Layout, conversion: Conversion, window: Window) -> Result<Self> {
         if !window.lies_in(layout.size) {
             let expected = format!("a window within {} x {}", layout.size.width, layout.size.height);
@@ -42,8 +44,10 @@ impl RowConverter {
             let found = layout.components.len().to_string();
             return Err(ImageFault::new(ImageFaultKind::BadArgument, 0, format!("{used} components"), found));
         };
-        let planes = components.iter().map(|component| Plane::new(component, window)).collect();
-        Ok(Self { window, conversion, planes, sums: Vec::new() })
+        let planes: Vec<_> =
+            components.iter().map(|component| Plane::new(component, window)).collect::<Result<_, _>>()?;
+        let longest = planes.iter().map(Plane::num_sums).max().unwrap_or(0);
+        Ok(Self { window, conversion, planes, sums: memory::filled(longest, 0)? })
     }
 
     /// Returns the number of components that the conversion reads, from the first on.
@@ -93,16 +97,21 @@ impl RowConverter {
 }
 
 impl Plane {
-    fn new(component: &Component, window: Window) -> Self {
+    fn new(component: &Component, window: Window) -> Result<Self, OutOfMemory> {
         let (across, _) = component.upsampling.factors();
         let reach = usize::from(matches!(component.upsampling, Upsampling::TriangleAcross | Upsampling::TriangleBoth));
         let first = (window.x / across).saturating_sub(reach);
         let end = ((window.x + window.width).div_ceil(across) + reach).min(component.size.width);
         let upsampled = match component.upsampling {
             Upsampling::None => Vec::new(),
-            _ => vec![0; (end - first) * across],
+            _ => memory::filled((end - first) * across, 0)?,
         };
-        Self { component: *component, columns: first..end, skip: window.x - first * across, upsampled }
+        Ok(Self { component: *component, columns: first..end, skip: window.x - first * across, upsampled })
+    }
+
+    /// Returns the number of vertical sums that upsampling one row needs.
+    fn num_sums(&self) -> usize {
+        if self.component.upsampling == Upsampling::TriangleBoth { self.columns.len() + 2 } else { 0 }
     }
 
     /// Returns the plane row that contains image row `y`, and the row that the triangle filter mixes in (the same row
@@ -127,7 +136,7 @@ impl Plane {
         near: &'a [u8],
         far: impl FnOnce() -> &'a [u8],
         y: usize,
-        sums: &mut Vec<i16>,
+        sums: &mut [i16],
     ) -> &'a [u8] {
         let width = self.columns.len();
         let near = &near[..width];
@@ -312,9 +321,9 @@ pub(super) fn triangle_down(near: &[u8], far: &[u8], bias: u8, out: &mut [u8]) {
 /// See [`super::Kernel::triangle_both`]. Computes the vertical sums 3 near + far, then the same horizontally, and
 /// rounds once at the end.
 #[inline(always)]
-pub(super) fn triangle_both(near: &[u8], far: &[u8], sums: &mut Vec<i16>, out: &mut [u8]) {
+pub(super) fn triangle_both(near: &[u8], far: &[u8], sums: &mut [i16], out: &mut [u8]) {
     let width = near.len();
-    sums.resize(width + 2, 0);
+    let sums = &mut sums[..width + 2];
     for ((sum, &near), &far) in sums[1..].iter_mut().zip(near).zip(far) {
         *sum = 3 * i16::from(near) + i16::from(far);
     }

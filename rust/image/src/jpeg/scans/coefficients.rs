@@ -5,6 +5,7 @@ use crate::jpeg::header::frame::Frame;
 use crate::jpeg::options::Limits;
 use crate::jpeg::output::{OutputBuffer, OutputWindow};
 use crate::jpeg::samples::{Block, Job, Kernel, Transform};
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 
 /// Memory of one block in bytes: 64 coefficients, and the zig-zag index of the last one that may be nonzero.
@@ -28,10 +29,10 @@ impl Grid {
     }
 
     /// Resizes to `size` blocks; new blocks are zero.
-    pub(in crate::jpeg) fn allocate(&mut self, size: Size) {
+    pub(in crate::jpeg) fn allocate(&mut self, size: Size) -> Result<(), OutOfMemory> {
         self.columns = size.width;
-        self.blocks.resize(size.width * size.height, [0; 64]);
-        self.last.resize(size.width * size.height, 0);
+        memory::resize(&mut self.blocks, size.width * size.height, [0; 64])?;
+        memory::resize(&mut self.last, size.width * size.height, 0)
     }
 
     /// Returns whether a scan has stored blocks.

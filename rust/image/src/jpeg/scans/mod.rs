@@ -130,7 +130,7 @@ impl<'j, 'a> MultiScan<'j, 'a> {
     fn allocate_grids(&mut self, scan: &Scan, grids: &mut [Grid]) -> Result<()> {
         for component in &scan.components {
             self.latch_quantization(component.index, scan)?;
-            grids[component.index].allocate(padded_blocks(&self.reader.frame, component.index));
+            grids[component.index].allocate(padded_blocks(&self.reader.frame, component.index))?;
         }
         Ok(())
     }

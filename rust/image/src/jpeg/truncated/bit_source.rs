@@ -12,6 +12,8 @@ const EOI_MARKER: [u8; 2] = [0xff, EOI];
 const FULL: u32 = 57;
 /// Index bits of a Huffman lookup.
 pub(super) const LOOKUP_BITS: u32 = 8;
+/// Largest length of the body of a segment.
+pub(super) const MAX_SEGMENT_LEN: usize = u16::MAX as usize - 2;
 
 /// Reason why decoding stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -222,15 +224,15 @@ impl<'a> BitSource<'a> {
         }
     }
 
-    /// Returns the body of the segment after a consumed marker. If bytes are missing, reading continues from the length
-    /// field again.
-    pub(super) fn read_segment(&mut self) -> Result<Vec<u8>, StopReason> {
+    /// Appends the body of the segment after a consumed marker to `segment`, which has room for [`MAX_SEGMENT_LEN`]
+    /// bytes. If bytes are missing, reading continues from the length field again.
+    pub(super) fn read_segment(&mut self, segment: &mut Vec<u8>) -> Result<(), StopReason> {
         self.next = self.committed;
         let length =
             u16::from_be_bytes([self.next_byte()?, self.next_byte()?]).checked_sub(2).ok_or(StopReason::Failed)?;
-        let segment = (0..length).map(|_| self.next_byte()).collect();
+        let result = (0..length).try_for_each(|_| self.next_byte().map(|byte| segment.push(byte)));
         self.mark_consumed();
-        segment
+        result
     }
 
     /// Resets the state for the data of another scan.

@@ -14,6 +14,7 @@ use super::samples::{Block, Component, Job, Kernel, NATURAL_ORDER, Scale, Transf
 use super::sequential::{ComponentTables, mcu_blocks};
 use super::stream::extend_sign;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
+use crate::memory;
 use bit_source::{BitSource, HuffmanTable, StopReason};
 
 /// The job of decoding one truncated scan into an output.
@@ -64,12 +65,16 @@ impl Truncated<'_, '_, '_> {
     /// Builds the DC and AC table of each component.
     fn build_tables(&self) -> Result<Vec<(HuffmanTable, HuffmanTable)>> {
         let (tables, offset) = (&self.reader.state.tables, self.scan.offset);
-        let of_part = |component: &ScanComponent| {
+        let build_pair = |component: &ScanComponent| -> Result<_> {
             let dc = require_table(&tables.dc, component.dc, "a DC Huffman", offset)?;
             let ac = require_table(&tables.ac, component.ac, "an AC Huffman", offset)?;
             Ok((HuffmanTable::new(dc), HuffmanTable::new(ac)))
         };
-        self.scan.components.iter().map(of_part).collect()
+        let mut built = memory::with_capacity(self.scan.components.len())?;
+        for component in &self.scan.components {
+            built.push(build_pair(component)?);
+        }
+        Ok(built)
     }
 
     /// Decodes a row of MCUs and writes the rows of pixels that are then complete.

@@ -1,6 +1,6 @@
 //! Truncated images with several scans: decodes each scan into the coefficient grids, and parses the segments between
 //! scans.
-use super::bit_source::{BitSource, HuffmanTable, StopReason};
+use super::bit_source::{BitSource, HuffmanTable, MAX_SEGMENT_LEN, StopReason};
 use super::{McuDecoder, ZRL_RUN, read_failure, read_value, skip_marker};
 use crate::fault::Result;
 use crate::jpeg::header::Reader;
@@ -10,6 +10,7 @@ use crate::jpeg::huffman::{DcTable, HuffmanCode, require_table};
 use crate::jpeg::samples::{Block, NATURAL_ORDER};
 use crate::jpeg::scans::coefficients::Grid;
 use crate::jpeg::scans::{ScanBlock, mcus, scan_blocks};
+use crate::memory;
 use crate::pixels::Size;
 
 /// Reads the scans of a file as if an end-of-image marker followed its data.
@@ -103,7 +104,8 @@ impl<'a> TruncatedScans<'a> {
             match code {
                 EOI => return Ok(None),
                 SOS | DHT | DQT | DRI => {
-                    let segment = self.source.read_segment().map_err(|_| read_failure(&self.source))?;
+                    let mut segment = memory::with_capacity(MAX_SEGMENT_LEN)?;
+                    self.source.read_segment(&mut segment).map_err(|_| read_failure(&self.source))?;
                     let bytes = SegmentReader::new(&segment, self.source.offset());
                     if code == SOS {
                         self.source.begin_scan();
@@ -139,12 +141,12 @@ fn build_scan_tables(reader: &Reader<'_>, scan: &Scan) -> Result<(Vec<HuffmanTab
         if scan.start == 0 && scan.high == 0 {
             let spec = require_table(&known.dc, component.dc, "a DC Huffman", scan.offset)?;
             DcTable::new(spec)?;
-            dc.push(HuffmanTable::new(spec));
+            memory::push(&mut dc, HuffmanTable::new(spec))?;
         }
         if scan.end > 0 {
             let spec = require_table(&known.ac, component.ac, "an AC Huffman", scan.offset)?;
             HuffmanCode::new(spec)?;
-            ac.push(HuffmanTable::new(spec));
+            memory::push(&mut ac, HuffmanTable::new(spec))?;
         }
     }
     Ok((dc, ac))

@@ -6,10 +6,16 @@ use super::coefficients::Axis;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::View;
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 
 /// Computes the mean of the covered pixels, rounded to the output type.
-pub(super) fn resize_area<T: PixelType, O: PixelType>(source: View<T>, size: Size, across: Axis, down: Axis) -> Vec<O> {
+pub(super) fn resize_area<T: PixelType, O: PixelType>(
+    source: View<T>,
+    size: Size,
+    across: Axis,
+    down: Axis,
+) -> Result<Vec<O>, OutOfMemory> {
     match (across.integer_scale(), down.integer_scale()) {
         (Some(width), Some(height)) => average_blocks(source, size, width, height),
         _ => average_fractional(source, size, across, down),
@@ -22,10 +28,10 @@ pub(super) fn average_blocks<T: PixelType, O: PixelType>(
     size: Size,
     width: usize,
     height: usize,
-) -> Vec<O> {
+) -> Result<Vec<O>, OutOfMemory> {
     let channels = source.channels();
-    let mut output = Vec::with_capacity(size.width * size.height * channels);
-    let mut sums = vec![0.0_f64; size.width * channels];
+    let mut output = memory::with_capacity(size.width * size.height * channels)?;
+    let mut sums = memory::filled(size.width * channels, 0.0_f64)?;
     let scale = 1.0 / (width * height) as f32;
     // For 2 x 2 blocks of all but two channels, OpenCV has vector code, which rounds halves up.
     let quarters = (width, height) == (2, 2) && channels != 2 && T::IS_INTEGER;
@@ -37,7 +43,7 @@ pub(super) fn average_blocks<T: PixelType, O: PixelType>(
         let mean = |sum: &f64| if quarters { ((sum + 2.0) / 4.0).floor() as f32 } else { *sum as f32 * scale };
         output.extend(sums.iter().map(|sum| O::round_from_f32(mean(sum))));
     }
-    output
+    Ok(output)
 }
 
 fn add_blocks<T: PixelType>(row: &[T], channels: usize, width: usize, sums: &mut [f64]) {
@@ -55,9 +61,9 @@ pub(super) fn average_fractional<T: PixelType, O: PixelType>(
     size: Size,
     across: Axis,
     down: Axis,
-) -> Vec<O> {
-    let columns = AreaWeights::new(source.size().width, size.width, across.scale);
-    let lines = AreaWeights::new(source.size().height, size.height, down.scale);
+) -> Result<Vec<O>, OutOfMemory> {
+    let columns = AreaWeights::new(source.size().width, size.width, across.scale)?;
+    let lines = AreaWeights::new(source.size().height, size.height, down.scale)?;
     match source.channels() {
         1 => dispatch::run(AreaMeans::<T, O, 1, 1> { source, columns, lines, output: PhantomData }),
         2 => dispatch::run(AreaMeans::<T, O, 2, 2> { source, columns, lines, output: PhantomData }),
@@ -75,12 +81,12 @@ struct AreaWeights {
 }
 
 impl AreaWeights {
-    fn new(input: usize, output: usize, scale: f64) -> Self {
-        let weights = Vec::with_capacity(input + 2 * output);
-        let mut weights_of_axis =
-            Self { firsts: Vec::with_capacity(output), ends: Vec::with_capacity(output), weights };
+    fn new(input: usize, output: usize, scale: f64) -> Result<Self, OutOfMemory> {
+        let weights = memory::with_capacity(input + 2 * output)?;
+        let (firsts, ends) = (memory::with_capacity(output)?, memory::with_capacity(output)?);
+        let mut weights_of_axis = Self { firsts, ends, weights };
         (0..output).for_each(|index| weights_of_axis.push(index, input, scale));
-        weights_of_axis
+        Ok(weights_of_axis)
     }
 
     fn push(&mut self, index: usize, input: usize, scale: f64) {
@@ -124,15 +130,15 @@ struct AreaMeans<'a, T, O, const CHANNELS: usize, const LANES: usize> {
 impl<T: PixelType, O: PixelType, const CHANNELS: usize, const LANES: usize> Kernel
     for AreaMeans<'_, T, O, CHANNELS, LANES>
 {
-    type Output = Vec<O>;
+    type Output = Result<Vec<O>, OutOfMemory>;
 
     #[inline(always)]
-    fn run(self) -> Vec<O> {
+    fn run(self) -> Result<Vec<O>, OutOfMemory> {
         let length = self.columns.firsts.len() * CHANNELS;
-        let mut output = Vec::with_capacity(length * self.lines.firsts.len());
-        let mut values: [_; ROWS] = std::array::from_fn(|_| vec![0.0_f32; self.source.size().width * CHANNELS + LANES]);
-        let mut rows: [_; ROWS] = std::array::from_fn(|_| vec![0.0_f32; length + LANES]);
-        let mut sums = vec![0.0_f32; length];
+        let mut output = memory::with_capacity(length * self.lines.firsts.len())?;
+        let mut values: [_; ROWS] = memory::filled_rows(self.source.size().width * CHANNELS + LANES, 0.0_f32)?;
+        let mut rows: [_; ROWS] = memory::filled_rows(length + LANES, 0.0_f32)?;
+        let mut sums = memory::filled(length, 0.0_f32)?;
         let mut cached = usize::MAX;
         for (first, weights) in self.lines.iter() {
             sums.fill(0.0);
@@ -146,7 +152,7 @@ impl<T: PixelType, O: PixelType, const CHANNELS: usize, const LANES: usize> Kern
             }
             output.extend(sums.iter().map(|sum| O::round_from_f32(*sum)));
         }
-        output
+        Ok(output)
     }
 }
 

@@ -1,4 +1,5 @@
 //! Taps of one axis: the inputs of each output, and their weights with 11 fraction bits.
+use crate::memory::{self, OutOfMemory};
 use std::f64::consts::PI;
 
 /// The weight 1.0 in fixed point.
@@ -36,28 +37,32 @@ impl Axis {
     }
 
     /// Returns two taps at half-pixel centers.
-    pub fn linear_taps(&self) -> Vec<Taps<2>> {
-        (0..self.output).map(|index| self.two_taps(self.input_before_center(index))).collect()
+    pub fn linear_taps(&self) -> Result<Vec<Taps<2>>, OutOfMemory> {
+        memory::collect((0..self.output).map(|index| self.two_taps(self.input_before_center(index))))
     }
 
     /// Returns the taps of `INTER_AREA` for an image that grows: constant inside pixels, linear at their borders.
-    pub fn area_taps(&self) -> Vec<Taps<2>> {
+    pub fn area_taps(&self) -> Result<Vec<Taps<2>>, OutOfMemory> {
         let taps = |index: usize| {
             let first = (index as f64 * self.scale).floor();
             let past = ((index + 1) as f64 - (first + 1.0) * self.inverse) as f32;
             self.two_taps((first as i64, if past <= 0.0 { 0.0 } else { past - past.floor() }))
         };
-        (0..self.output).map(taps).collect()
+        memory::collect((0..self.output).map(taps))
     }
 
     /// Returns the four taps of Keys' cubic with a = -0.75.
-    pub fn cubic_taps(&self) -> Vec<Taps<4>> {
-        (0..self.output).map(|index| self.taps_of_curve(self.input_before_center(index), cubic_weights)).collect()
+    pub fn cubic_taps(&self) -> Result<Vec<Taps<4>>, OutOfMemory> {
+        memory::collect(
+            (0..self.output).map(|index| self.taps_of_curve(self.input_before_center(index), cubic_weights)),
+        )
     }
 
     /// Returns the eight taps of the Lanczos kernel of order 4.
-    pub fn lanczos_taps(&self) -> Vec<Taps<8>> {
-        (0..self.output).map(|index| self.taps_of_curve(self.input_before_center(index), lanczos_weights)).collect()
+    pub fn lanczos_taps(&self) -> Result<Vec<Taps<8>>, OutOfMemory> {
+        memory::collect(
+            (0..self.output).map(|index| self.taps_of_curve(self.input_before_center(index), lanczos_weights)),
+        )
     }
 
     /// Returns the last input position that is not after the center of output `index`, and the distance from it to the

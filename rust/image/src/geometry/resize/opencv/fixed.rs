@@ -3,6 +3,7 @@
 use super::coefficients::{ONE, Taps};
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::view::View;
+use crate::memory::{self, OutOfMemory};
 
 /// Number of values per load. Lanes beyond the channels of a pixel are overwritten by the next pixel.
 const LANES: usize = 4;
@@ -10,15 +11,15 @@ const LANES: usize = 4;
 const CUBIC_BLOCK: usize = 8;
 
 /// Resizes with the four taps per axis of a cubic kernel.
-pub(super) fn resize_cubic(source: View<u8>, columns: Vec<Taps<4>>, lines: Vec<Taps<4>>) -> Vec<u8> {
-    resize_separable(source, &columns, &lines, |rows, weights, output| {
+pub(super) fn resize_cubic(source: View<u8>, columns: &[Taps<4>], lines: &[Taps<4>]) -> Result<Vec<u8>, OutOfMemory> {
+    resize_separable(source, columns, lines, |rows, weights, output| {
         dispatch::run(CubicVerticalPass { rows, weights, output })
     })
 }
 
 /// Resizes with the eight taps per axis of a Lanczos kernel.
-pub(super) fn resize_lanczos(source: View<u8>, columns: Vec<Taps<8>>, lines: Vec<Taps<8>>) -> Vec<u8> {
-    resize_separable(source, &columns, &lines, |rows, weights, output| {
+pub(super) fn resize_lanczos(source: View<u8>, columns: &[Taps<8>], lines: &[Taps<8>]) -> Result<Vec<u8>, OutOfMemory> {
+    resize_separable(source, columns, lines, |rows, weights, output| {
         dispatch::run(IntegerVerticalPass { rows, weights, output })
     })
 }
@@ -32,11 +33,11 @@ struct RowCache<'a, const K: usize> {
 }
 
 impl<'a, const K: usize> RowCache<'a, K> {
-    fn new(source: View<'a, u8>, columns: &'a [Taps<K>]) -> Self {
+    fn new(source: View<'a, u8>, columns: &'a [Taps<K>]) -> Result<Self, OutOfMemory> {
         let channels = source.channels();
-        let line = || (usize::MAX, vec![0; columns.len() * channels + LANES]);
-        let wide = vec![0; source.size().width * channels + LANES];
-        Self { source, columns, wide, cached: std::array::from_fn(|_| line()) }
+        let cached = memory::filled_rows(columns.len() * channels + LANES, 0)?.map(|row| (usize::MAX, row));
+        let wide = memory::filled(source.size().width * channels + LANES, 0)?;
+        Ok(Self { source, columns, wide, cached })
     }
 
     fn rows(&mut self, indices: [usize; K]) -> [&[i32]; K] {
@@ -67,14 +68,14 @@ fn resize_separable<const K: usize>(
     columns: &[Taps<K>],
     lines: &[Taps<K>],
     down: impl Fn([&[i32]; K], [i32; K], &mut [u8]),
-) -> Vec<u8> {
+) -> Result<Vec<u8>, OutOfMemory> {
     let length = columns.len() * source.channels();
-    let mut output = vec![0; length * lines.len()];
-    let mut cached = RowCache::new(source, columns);
+    let mut output = memory::filled(length * lines.len(), 0)?;
+    let mut cached = RowCache::new(source, columns)?;
     for (output, line) in output.chunks_exact_mut(length).zip(lines) {
         down(cached.rows(line.indices), line.weights, output);
     }
-    output
+    Ok(output)
 }
 
 struct HorizontalPass<'a, const K: usize, const CHANNELS: usize> {

@@ -5,22 +5,27 @@ use super::coefficients::{Axis, Taps};
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::View;
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 
 /// Resizes `source` to `size`, which must differ from its own size.
-pub(super) fn resize<T: PixelType>(source: View<T>, size: Size, interpolation: Interpolation) -> Vec<f32> {
+pub(super) fn resize<T: PixelType>(
+    source: View<T>,
+    size: Size,
+    interpolation: Interpolation,
+) -> Result<Vec<f32>, OutOfMemory> {
     let (across, down) = (Axis::new(source.size().width, size.width), Axis::new(source.size().height, size.height));
     let halves = across.integer_scale() == Some(2) && down.integer_scale() == Some(2);
     let shrinks = across.scale >= 1.0 && down.scale >= 1.0;
     match interpolation {
         Interpolation::Linear if halves => area::average_blocks(source, size, 2, 2),
         Interpolation::Area if shrinks => area::resize_area(source, size, across, down),
-        Interpolation::Area => resize_linear(source, across.area_taps(), down.area_taps()),
+        Interpolation::Area => resize_linear(source, across.area_taps()?, &down.area_taps()?),
         Interpolation::Linear | Interpolation::Auto | Interpolation::AreaOrLinear => {
-            resize_linear(source, across.linear_taps(), down.linear_taps())
+            resize_linear(source, across.linear_taps()?, &down.linear_taps()?)
         }
-        Interpolation::Cubic => resize_separable(source, &across.cubic_taps(), &down.cubic_taps()),
-        Interpolation::Lanczos4 => resize_separable(source, &across.lanczos_taps(), &down.lanczos_taps()),
+        Interpolation::Cubic => resize_separable(source, &across.cubic_taps()?, &down.cubic_taps()?),
+        Interpolation::Lanczos4 => resize_separable(source, &across.lanczos_taps()?, &down.lanczos_taps()?),
     }
 }
 
@@ -28,12 +33,20 @@ pub(super) fn resize<T: PixelType>(source: View<T>, size: Size, interpolation: I
 /// on.
 const BLOCK: usize = 8;
 
-fn resize_linear<T: PixelType>(source: View<T>, columns: Vec<Taps<2>>, lines: Vec<Taps<2>>) -> Vec<f32> {
-    let columns: Vec<Taps<2>> = columns.into_iter().map(Taps::clamp_at_border).collect();
-    resize_separable(source, &columns, &lines)
+fn resize_linear<T: PixelType>(
+    source: View<T>,
+    mut columns: Vec<Taps<2>>,
+    lines: &[Taps<2>],
+) -> Result<Vec<f32>, OutOfMemory> {
+    columns.iter_mut().for_each(|taps| *taps = taps.clamp_at_border());
+    resize_separable(source, &columns, lines)
 }
 
-fn resize_separable<T: PixelType, const K: usize>(source: View<T>, columns: &[Taps<K>], lines: &[Taps<K>]) -> Vec<f32> {
+fn resize_separable<T: PixelType, const K: usize>(
+    source: View<T>,
+    columns: &[Taps<K>],
+    lines: &[Taps<K>],
+) -> Result<Vec<f32>, OutOfMemory> {
     match source.channels() {
         1 => dispatch::run(SeparableResize::<T, K, 1> { source, columns, lines }),
         2 => dispatch::run(SeparableResize::<T, K, 2> { source, columns, lines }),
@@ -49,14 +62,14 @@ struct SeparableResize<'a, T, const K: usize, const CHANNELS: usize> {
 }
 
 impl<T: PixelType, const K: usize, const CHANNELS: usize> Kernel for SeparableResize<'_, T, K, CHANNELS> {
-    type Output = Vec<f32>;
+    type Output = Result<Vec<f32>, OutOfMemory>;
 
     #[inline(always)]
-    fn run(self) -> Vec<f32> {
+    fn run(self) -> Result<Vec<f32>, OutOfMemory> {
         let length = self.columns.len() * CHANNELS;
-        let mut output = vec![0.0; self.lines.len() * length];
+        let mut output = memory::filled(self.lines.len() * length, 0.0)?;
         // Resized source rows and their numbers; consecutive lines share most of them.
-        let mut rows: [Vec<f32>; K] = std::array::from_fn(|_| vec![0.0; length]);
+        let mut rows: [Vec<f32>; K] = memory::filled_rows(length, 0.0)?;
         let mut cached = [usize::MAX; K];
         for (line, out) in self.lines.iter().zip(output.chunks_exact_mut(length)) {
             for y in line.indices {
@@ -69,7 +82,7 @@ impl<T: PixelType, const K: usize, const CHANNELS: usize> Kernel for SeparableRe
             let slots = line.indices.map(|y| cached.iter().position(|row| *row == y).unwrap_or(0));
             combine_rows(slots.map(|slot| &rows[slot][..length]), line.exact, out);
         }
-        output
+        Ok(output)
     }
 }
 

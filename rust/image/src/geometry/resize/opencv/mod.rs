@@ -14,7 +14,9 @@ mod two_tap_avx2;
 
 use crate::fault::Result;
 use crate::geometry::pixel_type::PixelType;
+use crate::geometry::resize::kernel::convert_to_f32;
 use crate::geometry::view::{View, count_values};
+use crate::memory;
 use crate::pixels::{Size, Window};
 use coefficients::Axis;
 pub(crate) use coefficients::{cubic_weights, lanczos_weights};
@@ -54,21 +56,21 @@ pub(crate) fn resize(source: View<u8>, size: Size, interpolation: Interpolation)
     let count = count_values(size, source.channels())?;
     count_values(Size { width: size.width, height: source.size().height }, source.channels())?;
     if let Some(part) = prepare_window(source.size(), size, interpolation, Window::whole(size))? {
-        let mut output = vec![0; count];
+        let mut output = memory::filled(count, 0)?;
         let source = source.crop(part.source_window())?;
-        let mut reader = part.row_resizer(source, false);
+        let mut reader = part.row_resizer(source, false)?;
         let rows = output.chunks_exact_mut(size.width * source.channels());
         rows.enumerate().for_each(|(y, row)| reader.compute_row(y, row));
         return Ok(output);
     }
     let (across, down) = axes(source.size(), size);
     Ok(match interpolation.resolve_automatic(source.size(), size) {
-        _ if source.size() == size => source.to_vec(),
-        Interpolation::Cubic => fixed::resize_cubic(source, across.cubic_taps(), down.cubic_taps()),
-        Interpolation::Lanczos4 => fixed::resize_lanczos(source, across.lanczos_taps(), down.lanczos_taps()),
-        Interpolation::Area => area::resize_area(source, size, across, down),
+        _ if source.size() == size => source.to_vec()?,
+        Interpolation::Cubic => fixed::resize_cubic(source, &across.cubic_taps()?, &down.cubic_taps()?)?,
+        Interpolation::Lanczos4 => fixed::resize_lanczos(source, &across.lanczos_taps()?, &down.lanczos_taps()?)?,
+        Interpolation::Area => area::resize_area(source, size, across, down)?,
         Interpolation::Linear | Interpolation::Auto | Interpolation::AreaOrLinear => {
-            area::average_blocks(source, size, 2, 2)
+            area::average_blocks(source, size, 2, 2)?
         }
     })
 }
@@ -87,8 +89,8 @@ pub(crate) fn prepare_window(
     let shrinks = across.scale >= 1.0 && down.scale >= 1.0;
     Ok(match interpolation.resolve_automatic(from, to) {
         _ if from == to => None,
-        Interpolation::Linear if !halves => Some(ResizeWindow::new(across.linear_taps(), down.linear_taps(), window)),
-        Interpolation::Area if !shrinks => Some(ResizeWindow::new(across.area_taps(), down.area_taps(), window)),
+        Interpolation::Linear if !halves => Some(ResizeWindow::new(across.linear_taps()?, down.linear_taps()?, window)),
+        Interpolation::Area if !shrinks => Some(ResizeWindow::new(across.area_taps()?, down.area_taps()?, window)),
         _ => None,
     })
 }
@@ -107,7 +109,7 @@ pub(crate) fn resize_high_depth<T: PixelType>(
     count_values(size, source.channels())?;
     count_values(Size { width: size.width, height: source.size().height }, source.channels())?;
     if source.size() == size {
-        return Ok(source.to_vec().into_iter().map(T::into).collect());
+        return Ok(convert_to_f32(&source.to_vec()?)?);
     }
-    Ok(high_depth::resize(source, size, interpolation.resolve_automatic(source.size(), size)))
+    Ok(high_depth::resize(source, size, interpolation.resolve_automatic(source.size(), size))?)
 }

@@ -5,6 +5,7 @@ use super::coefficients::Taps;
 use super::two_tap_avx2;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::view::View;
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Window;
 use std::ops::Range;
 
@@ -39,12 +40,12 @@ impl ResizeWindow {
     }
 
     /// Returns the two source rows of each output row, relative to the source window.
-    pub fn source_row_pairs(&self) -> impl Iterator<Item = [usize; 2]> {
+    pub fn source_row_pairs(&self) -> impl ExactSizeIterator<Item = [usize; 2]> {
         self.lines.iter().map(|taps| taps.indices)
     }
 
     /// Creates a resizer of the source window that flips it horizontally if `flip` is set.
-    pub fn row_resizer(mut self, source: View<'_, u8>, flip: bool) -> RowResizer<'_> {
+    pub fn row_resizer(mut self, source: View<'_, u8>, flip: bool) -> Result<RowResizer<'_>, OutOfMemory> {
         if flip {
             self.columns.reverse();
         }
@@ -85,25 +86,26 @@ pub(super) struct ColumnTaps {
 }
 
 impl ColumnTaps {
-    fn new(taps: Vec<Taps<2>>, channels: usize) -> Self {
+    fn new(taps: Vec<Taps<2>>, channels: usize) -> Result<Self, OutOfMemory> {
         let whole = taps.len().next_multiple_of(STEP);
-        let mut starts: Vec<u32> = taps.iter().map(|taps| (taps.indices[0] * channels) as u32).collect();
-        let mut weights: Vec<[i16; 2]> = taps.iter().map(|taps| taps.weights.map(|weight| weight as i16)).collect();
+        let (mut starts, mut weights) = (memory::with_capacity(whole)?, memory::with_capacity(whole)?);
+        starts.extend(taps.iter().map(|taps| (taps.indices[0] * channels) as u32));
+        weights.extend(taps.iter().map(|taps| taps.weights.map(|weight| weight as i16)));
         let reach = starts.iter().copied().max().unwrap_or(0) as usize + LOAD;
         starts.resize(whole, 0);
         weights.resize(whole, [0; 2]);
-        Self { starts, weights, reach }
+        Ok(Self { starts, weights, reach })
     }
 }
 
 impl<'a> RowResizer<'a> {
     /// Creates a resizer of `source` with the taps of each axis.
-    fn new(source: View<'a, u8>, across: Vec<Taps<2>>, lines: Vec<Taps<2>>) -> Self {
+    fn new(source: View<'a, u8>, across: Vec<Taps<2>>, lines: Vec<Taps<2>>) -> Result<Self, OutOfMemory> {
         let channels = source.channels();
         let length = across.len() * channels;
-        let columns = ColumnTaps::new(across, channels);
-        let row = || (usize::MAX, vec![0; columns.starts.len() * channels + STORE]);
-        Self { source, length, lines, padded: Vec::new(), cached: [row(), row()], columns }
+        let columns = ColumnTaps::new(across, channels)?;
+        let cached = memory::filled_rows(columns.starts.len() * channels + STORE, 0)?.map(|row| (usize::MAX, row));
+        Ok(Self { source, length, lines, padded: memory::with_capacity(columns.reach)?, cached, columns })
     }
 
     /// Computes output row `y`.
@@ -122,6 +124,7 @@ impl<'a> RowResizer<'a> {
         let Self { source, columns, padded, cached, .. } = self;
         let mut row = source.row_to_end(y);
         if row.len() < columns.reach {
+            // The buffer has room for `reach` bytes.
             padded.clear();
             padded.extend_from_slice(row);
             padded.resize(columns.reach, 0);

@@ -6,6 +6,7 @@ use super::weight_groups::{ColumnWeights, GROUP_LEN};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, vnni};
 use crate::geometry::dispatch::{self, Kernel};
+use crate::memory::{self, OutOfMemory};
 
 /// Number of rows that are resized at a time.
 pub(super) const ROWS: usize = 4;
@@ -23,10 +24,17 @@ pub(super) struct HorizontalPass {
 
 impl HorizontalPass {
     /// Prepares the weights of `columns` for pixels of `channels`.
-    pub fn new(columns: &Spans<i32>, channels: usize) -> Self {
+    pub fn new(columns: &Spans<i32>, channels: usize) -> Result<Self, OutOfMemory> {
         let implementation = Implementation::select(columns);
-        let columns = ColumnWeights::new(columns, channels, implementation.weight_splitter());
-        Self { channels, implementation, columns, padded: Default::default(), wide: Vec::new() }
+        let columns = ColumnWeights::new(columns, channels, implementation.weight_splitter())?;
+        let mut padded = <[Vec<u8>; ROWS]>::default();
+        padded.iter_mut().try_for_each(|row| memory::reserve(row, columns.reach))?;
+        let wide = match implementation {
+            Implementation::Portable => memory::filled(columns.reach, 0)?,
+            #[cfg(target_arch = "x86_64")]
+            Implementation::Avx2 | Implementation::Vnni => Vec::new(),
+        };
+        Ok(Self { channels, implementation, columns, padded, wide })
     }
 
     /// Returns the required length of an output row, including padding whose values are unspecified.
@@ -48,6 +56,7 @@ impl HorizontalPass {
         let Self { implementation, columns, padded, wide, .. } = self;
         for (row, padded) in rows.iter_mut().zip(padded) {
             if row.len() < columns.reach {
+                // The buffer has room for `reach` bytes.
                 padded.clear();
                 padded.extend_from_slice(row);
                 padded.resize(columns.reach, 0);
@@ -57,7 +66,6 @@ impl HorizontalPass {
         match implementation {
             Implementation::Portable => {
                 for (row, output) in rows.into_iter().zip(output) {
-                    wide.resize(columns.reach, 0);
                     dispatch::run(PortablePass::<CHANNELS> { row, wide, columns, output });
                 }
             }

@@ -19,7 +19,9 @@ mod wide;
 use crate::fault::Result;
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::rearrange::flip_horizontal;
+use crate::geometry::resize::kernel::convert_to_f32;
 use crate::geometry::view::{View, count_values};
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 pub(crate) use row_resizer::ResizeWindow;
 use row_resizer::RowResizer;
@@ -33,19 +35,18 @@ pub(crate) fn resize(source: View<u8>, size: Size, filter: Filter, flip: bool) -
         plan.columns.reverse();
     }
     if plan.is_horizontal_first() {
-        let mut output = vec![0; count_values(size, source.channels())?];
-        let (mut reader, rows) = (
-            RowResizer::new(source, &plan.columns, plan.lines.to_fixed_point()),
-            output.chunks_exact_mut(size.width * source.channels()),
-        );
-        rows.enumerate().for_each(|(y, row)| reader.compute_row(y, row));
+        let mut output = memory::filled(count_values(size, source.channels())?, 0)?;
+        let mut reader = RowResizer::new(source, &plan.columns, plan.lines.to_fixed_point()?)?;
+        for (y, row) in output.chunks_exact_mut(size.width * source.channels()).enumerate() {
+            reader.compute_row(y, row)?;
+        }
         return Ok(output);
     }
-    let across = |rows: &[&[u8]]| passes::resize_horizontally(rows, source.channels(), &plan.columns.to_fixed_point());
-    let output = plan
-        .run_passes(source, across, |rows| passes::resize_vertically(rows, &plan.lines.to_fixed_point(), plan.first));
+    let across = |rows: &[&[u8]]| passes::resize_horizontally(rows, source.channels(), &plan.columns.to_fixed_point()?);
+    let down = |rows: &[&[u8]]| passes::resize_vertically(rows, &plan.lines.to_fixed_point()?, plan.first);
+    let output = plan.run_passes(source, across, down)?;
     if flip && !plan.changes_width {
-        return Ok(flip_horizontal(View::new(&output, size, source.channels())?));
+        return Ok(flip_horizontal(View::new(&output, size, source.channels())?)?);
     }
     Ok(output)
 }
@@ -54,21 +55,21 @@ pub(crate) fn resize(source: View<u8>, size: Size, filter: Filter, flip: bool) -
 pub(crate) fn resize_high_depth<T: PixelType>(source: View<T>, size: Size, filter: Filter) -> Result<Vec<f32>> {
     let plan = ResizePlan::new(source.size(), size, source.channels(), filter)?;
     let (columns, lines, first) = (&plan.columns, &plan.lines, plan.first);
-    let rows = plan.source_rows(source);
+    let rows = plan.source_rows(source)?;
     Ok(match (plan.changes_width, plan.changes_height) {
-        (false, false) => source.to_vec().into_iter().map(T::into).collect(),
-        (true, false) => high_depth::resize_horizontally(&rows, source.channels(), columns),
-        (false, true) => high_depth::resize_vertically(&rows, lines, first),
+        (false, false) => convert_to_f32(&source.to_vec()?)?,
+        (true, false) => high_depth::resize_horizontally(&rows, source.channels(), columns)?,
+        (false, true) => high_depth::resize_vertically(&rows, lines, first)?,
         (true, true) if plan.vertical_first => high_depth::resize_horizontally(
-            &split_into_rows(&high_depth::resize_vertically(&rows, lines, first), lines.len()),
+            &split_into_rows(&high_depth::resize_vertically(&rows, lines, first)?, lines.len())?,
             source.channels(),
             columns,
-        ),
+        )?,
         (true, true) => high_depth::resize_vertically(
-            &split_into_rows(&high_depth::resize_horizontally(&rows, source.channels(), columns), rows.len()),
+            &split_into_rows(&high_depth::resize_horizontally(&rows, source.channels(), columns)?, rows.len())?,
             lines,
             first,
-        ),
+        )?,
     })
 }
 
@@ -109,31 +110,31 @@ impl ResizePlan {
     }
 
     /// Returns the source rows that are read.
-    fn source_rows<'a, T: Copy>(&self, source: View<'a, T>) -> Vec<&'a [T]> {
-        (self.first..self.first + self.count).map(|y| source.row(y)).collect()
+    fn source_rows<'a, T: Copy>(&self, source: View<'a, T>) -> Result<Vec<&'a [T]>, OutOfMemory> {
+        memory::collect((self.first..self.first + self.count).map(|y| source.row(y)))
     }
 
     /// Runs the passes that are necessary, in order.
     fn run_passes<T: Copy>(
         &self,
         source: View<T>,
-        across: impl Fn(&[&[T]]) -> Vec<T>,
-        down: impl Fn(&[&[T]]) -> Vec<T>,
-    ) -> Vec<T> {
-        let rows = self.source_rows(source);
+        across: impl Fn(&[&[T]]) -> Result<Vec<T>, OutOfMemory>,
+        down: impl Fn(&[&[T]]) -> Result<Vec<T>, OutOfMemory>,
+    ) -> Result<Vec<T>, OutOfMemory> {
+        let rows = self.source_rows(source)?;
         match (self.changes_width, self.changes_height) {
             (false, false) => source.to_vec(),
             (true, false) => across(&rows),
             (false, true) => down(&rows),
-            (true, true) if self.vertical_first => across(&split_into_rows(&down(&rows), self.lines.len())),
-            (true, true) => down(&split_into_rows(&across(&rows), rows.len())),
+            (true, true) if self.vertical_first => across(&split_into_rows(&down(&rows)?, self.lines.len())?),
+            (true, true) => down(&split_into_rows(&across(&rows)?, rows.len())?),
         }
     }
 }
 
 /// Splits an image into `count` rows.
-fn split_into_rows<T>(image: &[T], count: usize) -> Vec<&[T]> {
-    image.chunks_exact(image.len() / count).collect()
+fn split_into_rows<T>(image: &[T], count: usize) -> Result<Vec<&[T]>, OutOfMemory> {
+    memory::collect(image.chunks_exact(image.len() / count))
 }
 
 /// Returns whether the vertical pass comes first: since Pillow 13, if the height shrinks by more than twice as many

@@ -6,32 +6,37 @@ use super::weight_groups::WeightGroups;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, vnni};
 use crate::geometry::dispatch::{self, Kernel};
+use crate::memory::{self, OutOfMemory};
 
 /// Number of values of a row that the portable vertical pass keeps in registers.
 const BLOCK: usize = 32;
 
 /// Resizes all rows horizontally. The result is contiguous.
-pub(super) fn resize_horizontally(rows: &[&[u8]], channels: usize, columns: &Spans<i32>) -> Vec<u8> {
+pub(super) fn resize_horizontally(
+    rows: &[&[u8]],
+    channels: usize,
+    columns: &Spans<i32>,
+) -> Result<Vec<u8>, OutOfMemory> {
     let length = columns.len() * channels;
-    let mut output = Vec::with_capacity(rows.len() * length);
-    let mut horizontal = HorizontalPass::new(columns, channels);
-    let mut resized: [Vec<u8>; ROWS] = std::array::from_fn(|_| vec![0; horizontal.padded_len()]);
+    let mut output = memory::with_capacity(rows.len() * length)?;
+    let mut horizontal = HorizontalPass::new(columns, channels)?;
+    let mut resized: [Vec<u8>; ROWS] = memory::filled_rows(horizontal.padded_len(), 0)?;
     for rows in rows.chunks(ROWS) {
         let from = std::array::from_fn(|row| rows[row.min(rows.len() - 1)]);
         horizontal.resize_rows(from, resized.each_mut().map(Vec::as_mut_slice));
         resized[..rows.len()].iter().for_each(|row| output.extend_from_slice(&row[..length]));
     }
-    output
+    Ok(output)
 }
 
 /// Resizes vertically. `rows` begin with source row `first`.
-pub(super) fn resize_vertically(rows: &[&[u8]], lines: &Spans<i32>, first: usize) -> Vec<u8> {
+pub(super) fn resize_vertically(rows: &[&[u8]], lines: &Spans<i32>, first: usize) -> Result<Vec<u8>, OutOfMemory> {
     let length = rows.first().map_or(0, |row| row.len());
-    let (mut output, vertical) = (vec![0; lines.len() * length], VerticalPass::new(lines));
+    let (mut output, vertical) = (memory::filled(lines.len() * length, 0)?, VerticalPass::new(lines)?);
     for (y, (output, span)) in output.chunks_exact_mut(length).zip(lines.iter()).enumerate() {
         vertical.compute_row(y, &rows[span.start - first..][..span.weights.len()], span, output);
     }
-    output
+    Ok(output)
 }
 
 #[inline(always)]
@@ -47,9 +52,9 @@ pub(super) struct VerticalPass {
 
 impl VerticalPass {
     /// Prepares the weights of `lines`.
-    pub fn new(lines: &Spans<i32>) -> Self {
+    pub fn new(lines: &Spans<i32>) -> Result<Self, OutOfMemory> {
         let implementation = Implementation::select(lines);
-        Self { implementation, weights: WeightGroups::new(lines, implementation.weight_splitter()) }
+        Ok(Self { implementation, weights: WeightGroups::new(lines, implementation.weight_splitter())? })
     }
 
     /// Computes output row `y`, the weighted sum of the source rows of `span`.

@@ -5,6 +5,7 @@ use super::passes::VerticalPass;
 use super::spans::{Filter, Spans};
 use crate::fault::Result;
 use crate::geometry::view::View;
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::{Size, Window};
 
 /// Computes output rows from top to bottom.
@@ -20,16 +21,17 @@ pub(crate) struct RowResizer<'a> {
 
 impl<'a> RowResizer<'a> {
     /// Creates a resizer of `source`, whose horizontal pass comes first.
-    pub(super) fn new(source: View<'a, u8>, columns: &Spans<f64>, lines: Spans<i32>) -> Self {
-        let columns = columns.to_fixed_point();
-        let (horizontal, vertical) = (HorizontalPass::new(&columns, source.channels()), VerticalPass::new(&lines));
+    pub(super) fn new(source: View<'a, u8>, columns: &Spans<f64>, lines: Spans<i32>) -> Result<Self, OutOfMemory> {
+        let columns = columns.to_fixed_point()?;
+        let (horizontal, vertical) = (HorizontalPass::new(&columns, source.channels())?, VerticalPass::new(&lines)?);
         // The cache exceeds the longest span by the rows that are computed together with a requested one.
-        let cached = vec![(usize::MAX, vec![0; horizontal.padded_len()]); lines.longest_span() + ROWS - 1];
-        Self { source, length: columns.len() * source.channels(), lines, horizontal, vertical, cached }
+        let row = |_| memory::filled(horizontal.padded_len(), 0).map(|row| (usize::MAX, row));
+        let cached = memory::try_collect((0..lines.longest_span() + ROWS - 1).map(row))?;
+        Ok(Self { source, length: columns.len() * source.channels(), lines, horizontal, vertical, cached })
     }
 
     /// Computes output row `y`.
-    pub fn compute_row(&mut self, y: usize, output: &mut [u8]) {
+    pub fn compute_row(&mut self, y: usize, output: &mut [u8]) -> Result<(), OutOfMemory> {
         let Self { source, length, lines, horizontal, vertical, cached } = self;
         let (span, count) = (lines.get(y), cached.len());
         for row in span.start..span.end() {
@@ -43,10 +45,11 @@ impl<'a> RowResizer<'a> {
             few = std::array::from_fn(|tap| row(span.start + tap));
             &few[..span.weights.len()]
         } else {
-            many = (span.start..span.end()).map(row).collect();
+            many = memory::collect((span.start..span.end()).map(row))?;
             &many[..]
         };
         vertical.compute_row(y, rows, span, output);
+        Ok(())
     }
 }
 
@@ -94,10 +97,10 @@ impl ResizeWindow {
     }
 
     /// Creates a resizer of the source window that flips it horizontally if `flip` is set.
-    pub fn row_resizer(mut self, source: View<'_, u8>, flip: bool) -> RowResizer<'_> {
+    pub fn row_resizer(mut self, source: View<'_, u8>, flip: bool) -> Result<RowResizer<'_>, OutOfMemory> {
         if flip {
             self.columns.reverse();
         }
-        RowResizer::new(source, &self.columns, self.lines.to_fixed_point())
+        RowResizer::new(source, &self.columns, self.lines.to_fixed_point()?)
     }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::fault::Result;
 use crate::geometry::view::{MAX_VALUES, bad_argument};
+use crate::memory::{self, OutOfMemory};
 
 /// Number of fraction bits of weights in the 8-bit passes.
 pub(super) const PRECISION: u32 = 32 - 8 - 2;
@@ -85,10 +86,10 @@ impl<W> Spans<W> {
 
 impl Spans<f64> {
     /// Converts the weights to fixed point with `PRECISION` fraction bits, halves away from zero.
-    pub fn to_fixed_point(&self) -> Spans<i32> {
+    pub fn to_fixed_point(&self) -> Result<Spans<i32>, OutOfMemory> {
         let scale = f64::from(1 << PRECISION);
         let fix = |weight: &f64| (weight * scale + 0.5_f64.copysign(*weight)) as i32;
-        Spans { bounds: self.bounds.clone(), weights: self.weights.iter().map(fix).collect() }
+        Ok(Spans { bounds: memory::copy(&self.bounds)?, weights: memory::collect(self.weights.iter().map(fix))? })
     }
 }
 
@@ -102,7 +103,7 @@ pub(super) fn compute_spans(input: usize, output: usize, filter: Filter) -> Resu
     if total_weights > MAX_VALUES as f64 / 256.0 {
         return bad_argument("a resize with fewer weights", format!("{total_weights}"));
     }
-    let (mut bounds, mut weights) = (Vec::with_capacity(output), Vec::with_capacity(total_weights as usize));
+    let (mut bounds, mut weights) = (memory::with_capacity(output)?, memory::with_capacity(total_weights as usize)?);
     for index in 0..output {
         let center = (index as f64 + 0.5) * scale;
         let start = (center - reach + 0.5).max(0.0) as usize;

@@ -1,5 +1,6 @@
 //! Fixed-point weights in groups of four, prepared for vector code.
 use super::spans::Spans;
+use crate::memory::{self, OutOfMemory};
 
 /// Number of taps in a group.
 pub(super) const GROUP_LEN: usize = 4;
@@ -18,16 +19,16 @@ pub(super) struct WeightGroups {
 
 impl WeightGroups {
     /// Groups the weights of `spans` and splits each group with `split`.
-    pub fn new(spans: &Spans<i32>, split: fn(WeightGroup) -> WeightGroup) -> Self {
+    pub fn new(spans: &Spans<i32>, split: fn(WeightGroup) -> WeightGroup) -> Result<Self, OutOfMemory> {
         let groups = spans.longest_span().div_ceil(GROUP_LEN);
-        let mut weights = Vec::with_capacity(spans.len() * groups);
+        let mut weights = memory::with_capacity(spans.len() * groups)?;
         for span in spans.iter() {
             let group_weights = |group: usize| {
                 split(std::array::from_fn(|tap| span.weights.get(group * GROUP_LEN + tap).copied().unwrap_or(0)))
             };
             weights.extend((0..groups).map(group_weights));
         }
-        Self { groups, weights }
+        Ok(Self { groups, weights })
     }
 
     /// Returns the weights of one span.
@@ -55,14 +56,19 @@ impl ColumnWeights {
     pub const LOAD: usize = 16;
 
     /// Prepares the columns of `spans` for pixels of `channels`.
-    pub fn new(spans: &Spans<i32>, channels: usize, split: fn(WeightGroup) -> WeightGroup) -> Self {
-        let WeightGroups { groups, mut weights } = WeightGroups::new(spans, split);
+    pub fn new(
+        spans: &Spans<i32>,
+        channels: usize,
+        split: fn(WeightGroup) -> WeightGroup,
+    ) -> Result<Self, OutOfMemory> {
+        let WeightGroups { groups, mut weights } = WeightGroups::new(spans, split)?;
         let whole = spans.len().next_multiple_of(Self::STEP);
-        let mut starts: Vec<u32> = spans.iter().map(|span| (span.start * channels) as u32).collect();
+        let mut starts = memory::with_capacity(whole)?;
+        starts.extend(spans.iter().map(|span| (span.start * channels) as u32));
         let last = starts.iter().copied().max().unwrap_or(0) as usize;
         starts.resize(whole, 0);
-        weights.resize(whole * groups, [0; 4]);
+        memory::resize(&mut weights, whole * groups, [0; 4])?;
         let reach = last + groups.saturating_sub(1) * GROUP_LEN * channels + Self::LOAD;
-        Self { groups, starts, weights, reach }
+        Ok(Self { groups, starts, weights, reach })
     }
 }

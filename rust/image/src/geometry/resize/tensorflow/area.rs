@@ -3,6 +3,7 @@ use super::horizontal::{AddScaledRow, HorizontalPass, Span};
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::View;
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 use std::ops::Range;
 
@@ -14,14 +15,18 @@ struct CoveredInterval {
 }
 
 /// Appends `source` resized to `size` to `output`.
-pub(super) fn append_resized<T: PixelType>(source: View<T>, size: Size, output: &mut Vec<f32>) {
+pub(super) fn append_resized<T: PixelType>(
+    source: View<T>,
+    size: Size,
+    output: &mut Vec<f32>,
+) -> Result<(), OutOfMemory> {
     let from = source.size();
     let (width_scale, height_scale) = (from.width as f32 / size.width as f32, from.height as f32 / size.height as f32);
-    let columns = (0..size.width).map(|x| CoveredInterval::new(x, width_scale).to_span()).collect();
+    let columns = memory::try_collect((0..size.width).map(|x| CoveredInterval::new(x, width_scale).to_span()))?;
     let factor = (1.0 / f64::from(height_scale * width_scale)) as f32;
     // Sums begin with -0.0, because 0.0 would change a first term of -0.0.
-    let mut rows = HorizontalPass::new(columns, from.width, source.channels(), -0.0);
-    let mut sums = vec![0.0; size.width * source.channels()];
+    let mut rows = HorizontalPass::new(columns, from.width, source.channels(), -0.0)?;
+    let mut sums = memory::filled(size.width * source.channels(), 0.0)?;
     let mut at = usize::MAX;
     for line in (0..size.height).map(|y| CoveredInterval::new(y, height_scale)) {
         sums.fill(0.0);
@@ -37,6 +42,7 @@ pub(super) fn append_resized<T: PixelType>(source: View<T>, size: Size, output: 
         }
         dispatch::run(AppendScaled { sums: &sums, factor, output });
     }
+    Ok(())
 }
 
 /// Multiplies sums by a factor and appends them.
@@ -80,8 +86,8 @@ impl CoveredInterval {
     }
 
     /// Returns all inputs with their weights.
-    fn to_span(&self) -> Span {
-        let weights = self.covered_inputs().map(|input| self.coverage(input)).collect();
-        Span { indices: self.covered_inputs().map(|input| input as u32).collect(), weights }
+    fn to_span(&self) -> Result<Span, OutOfMemory> {
+        let weights = memory::collect(self.covered_inputs().map(|input| self.coverage(input)))?;
+        Ok(Span { indices: memory::collect(self.covered_inputs().map(|input| input as u32))?, weights })
     }
 }

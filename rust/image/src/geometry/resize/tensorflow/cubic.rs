@@ -4,6 +4,7 @@ use super::horizontal::{HorizontalPass, Span};
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::View;
+use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 
 const STEPS: usize = 1024;
@@ -15,20 +16,27 @@ struct Taps {
 }
 
 /// Appends `source` resized to `size` to `output`.
-pub(super) fn append_resized<T: PixelType>(source: View<T>, size: Size, output: &mut Vec<f32>) {
+pub(super) fn append_resized<T: PixelType>(
+    source: View<T>,
+    size: Size,
+    output: &mut Vec<f32>,
+) -> Result<(), OutOfMemory> {
     let table: Vec<(f32, f32)> = (0..=STEPS).map(kernel_values).collect();
-    let columns = compute_taps(&table, source.size().width, size.width);
-    let span =
-        |taps: Taps| Span { indices: taps.indices.map(|index| index as u32).to_vec(), weights: taps.weights.to_vec() };
-    let columns = columns.into_iter().map(span).collect();
+    let columns = compute_taps(&table, source.size().width, size.width)?;
+    let span = |taps: &Taps| {
+        let indices = memory::copy(&taps.indices.map(|index| index as u32))?;
+        Ok(Span { indices, weights: memory::copy(&taps.weights)? })
+    };
+    let columns = memory::try_collect(columns.iter().map(span))?;
     // Sums begin with -0.0, because 0.0 would change a first term of -0.0.
-    let mut rows = HorizontalPass::new(columns, source.size().width, source.channels(), -0.0);
-    let mut interpolated = vec![0.0; source.size().width * source.channels()];
-    for line in compute_taps(&table, source.size().height, size.height) {
+    let mut rows = HorizontalPass::new(columns, source.size().width, source.channels(), -0.0)?;
+    let mut interpolated = memory::filled(source.size().width * source.channels(), 0.0)?;
+    for line in compute_taps(&table, source.size().height, size.height)? {
         let four = line.indices.map(|y| source.row(y));
         dispatch::run(VerticalPass { rows: four, weights: line.weights, interpolated: &mut interpolated });
         output.extend_from_slice(rows.sum_row(&interpolated));
     }
+    Ok(())
 }
 
 /// Interpolates vertically between four rows.
@@ -66,7 +74,7 @@ fn kernel_values(step: usize) -> (f32, f32) {
     (inner as f32, outer as f32)
 }
 
-fn compute_taps(table: &[(f32, f32)], input: usize, output: usize) -> Vec<Taps> {
+fn compute_taps(table: &[(f32, f32)], input: usize, output: usize) -> Result<Vec<Taps>, OutOfMemory> {
     let scale = input as f32 / output as f32;
     let tap = |index: usize| {
         let position = (index as f32 + 0.5) * scale - 0.5;
@@ -81,7 +89,7 @@ fn compute_taps(table: &[(f32, f32)], input: usize, output: usize) -> Vec<Taps> 
             weights: normalize_weights(weights),
         }
     };
-    (0..output).map(tap).collect()
+    memory::collect((0..output).map(tap))
 }
 
 fn normalize_weights(weights: [f32; 4]) -> [f32; 4] {

@@ -2,6 +2,7 @@
 use crate::collate::kernels::ConvertToFloat;
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::pixel_type::PixelType;
+use crate::memory::{self, OutOfMemory};
 use std::collections::BTreeMap;
 
 /// Number of values per load. Lanes beyond the channels of a pixel are computed but not used.
@@ -25,12 +26,13 @@ pub(super) struct HorizontalPass {
 impl HorizontalPass {
     /// Prepares sums that begin with `first` for rows of `width` pixels. Inputs past the end are clamped to the last
     /// pixel.
-    pub fn new(mut spans: Vec<Span>, width: usize, channels: usize, first: f32) -> Self {
+    pub fn new(mut spans: Vec<Span>, width: usize, channels: usize, first: f32) -> Result<Self, OutOfMemory> {
         let (channels_each, last) = (channels as u32, width as u32 - 1);
         let indices = spans.iter_mut().flat_map(|span| &mut span.indices);
         indices.for_each(|index| *index = (*index).min(last) * channels_each);
-        let (wide, sums) = (vec![0.0; width * channels + LANES], vec![0.0; spans.len() * channels + LANES]);
-        Self { columns: ColumnGroups::new(spans, channels_each), channels, first, wide, sums }
+        let wide = memory::filled(width * channels + LANES, 0.0)?;
+        let sums = memory::filled(spans.len() * channels + LANES, 0.0)?;
+        Ok(Self { columns: ColumnGroups::new(spans, channels_each)?, channels, first, wide, sums })
     }
 
     /// Returns the sums of the last row.
@@ -67,15 +69,16 @@ enum ColumnGroup {
 
 impl ColumnGroups {
     /// Groups spans whose indices are value indices.
-    fn new(spans: Vec<Span>, channels: u32) -> Self {
+    fn new(spans: Vec<Span>, channels: u32) -> Result<Self, OutOfMemory> {
         let mut by_count: BTreeMap<usize, Vec<(usize, Span)>> = BTreeMap::new();
         for (index, span) in spans.into_iter().enumerate() {
             let is_consecutive = span.indices.windows(2).all(|pair| pair[0] + channels == pair[1]);
-            by_count.entry(if is_consecutive { span.weights.len() } else { 0 }).or_default().push((index, span));
+            let group = by_count.entry(if is_consecutive { span.weights.len() } else { 0 }).or_default();
+            memory::push(group, (index, span))?;
         }
-        let mut by_count: Vec<(usize, Vec<(usize, Span)>)> = by_count.into_iter().collect();
+        let mut by_count = memory::collect(by_count.into_iter())?;
         by_count.sort_by_key(|(_, spans)| std::cmp::Reverse(spans.len()));
-        Self(by_count.into_iter().map(|(count, spans)| ColumnGroup::new(count, spans)).collect())
+        Ok(Self(memory::try_collect(by_count.into_iter().map(|(count, spans)| ColumnGroup::new(count, spans)))?))
     }
 
     fn sum_row<const CHANNELS: usize>(&self, row: &[f32], first: f32, sums: &mut [f32]) {
@@ -87,15 +90,15 @@ impl ColumnGroups {
 }
 
 impl ColumnGroup {
-    fn new(count: usize, spans: Vec<(usize, Span)>) -> Self {
-        match count {
-            2 => Self::Two(consecutive(spans)),
-            3 => Self::Three(consecutive(spans)),
-            4 => Self::Four(consecutive(spans)),
-            5 => Self::Five(consecutive(spans)),
-            6 => Self::Six(consecutive(spans)),
+    fn new(count: usize, spans: Vec<(usize, Span)>) -> Result<Self, OutOfMemory> {
+        Ok(match count {
+            2 => Self::Two(consecutive(spans)?),
+            3 => Self::Three(consecutive(spans)?),
+            4 => Self::Four(consecutive(spans)?),
+            5 => Self::Five(consecutive(spans)?),
+            6 => Self::Six(consecutive(spans)?),
             _ => Self::Any(spans),
-        }
+        })
     }
 
     /// Computes the sums of the group. If `SPILLS` is set, a store may overwrite the next pixel, which must be computed
@@ -119,13 +122,13 @@ struct Consecutive<const COUNT: usize> {
     weights: [f32; COUNT],
 }
 
-fn consecutive<const COUNT: usize>(spans: Vec<(usize, Span)>) -> Vec<Consecutive<COUNT>> {
+fn consecutive<const COUNT: usize>(spans: Vec<(usize, Span)>) -> Result<Vec<Consecutive<COUNT>>, OutOfMemory> {
     let one = |(index, span): (usize, Span)| Consecutive {
         index: index as u32,
         start: span.indices[0],
         weights: std::array::from_fn(|tap| span.weights[tap]),
     };
-    spans.into_iter().map(one).collect()
+    memory::collect(spans.into_iter().map(one))
 }
 
 /// A source row, and the initial value of the sums over its pixels.

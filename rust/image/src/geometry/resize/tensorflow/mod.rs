@@ -11,6 +11,7 @@ use super::two_tap::TwoTap;
 use crate::fault::Result;
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::{View, count_values};
+use crate::memory;
 use crate::pixels::Size;
 
 /// `tf.image.ResizeMethod`, except nearest neighbor, which does not produce floats.
@@ -34,7 +35,7 @@ pub enum Method {
 
 /// Resizes `source` to `size`.
 pub(crate) fn resize<T: PixelType>(source: View<T>, size: Size, method: Method, antialias: bool) -> Result<Vec<f32>> {
-    let mut output = Vec::with_capacity(count_values(size, source.channels())?);
+    let mut output = Vec::new();
     append_resized(source, size, method, antialias, &mut output)?;
     Ok(output)
 }
@@ -47,12 +48,13 @@ pub(crate) fn append_resized<T: PixelType>(
     antialias: bool,
     output: &mut Vec<f32>,
 ) -> Result<()> {
-    count_values(size, source.channels())?;
+    // The functions below append without further allocations.
+    memory::reserve(output, count_values(size, source.channels())?)?;
     count_values(Size { width: source.size().width, height: size.height }, source.channels())?;
     match method {
-        Method::Area => area::append_resized(source, size, output),
-        Method::Bicubic if !antialias => cubic::append_resized(source, size, output),
-        Method::Bilinear if !antialias => TwoTap::new(source, size, false).append_rows(output),
+        Method::Area => area::append_resized(source, size, output)?,
+        Method::Bicubic if !antialias => cubic::append_resized(source, size, output)?,
+        Method::Bilinear if !antialias => TwoTap::new(source, size, false)?.append_rows(output),
         _ => scale::append_resized(source, size, method, antialias, output)?,
     }
     Ok(())

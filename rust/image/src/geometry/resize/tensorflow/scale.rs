@@ -6,6 +6,7 @@ use crate::fault::Result;
 use crate::geometry::dispatch;
 use crate::geometry::pixel_type::PixelType;
 use crate::geometry::view::{MAX_VALUES, View, bad_argument};
+use crate::memory;
 use crate::pixels::Size;
 use std::f32::consts::PI;
 
@@ -19,8 +20,8 @@ pub(super) fn append_resized<T: PixelType>(
 ) -> Result<()> {
     let columns = compute_spans(source.size().width, size.width, method, antialias)?;
     let lines = compute_spans(source.size().height, size.height, method, antialias)?;
-    let mut interpolated = vec![0.0; source.size().width * source.channels()];
-    let mut rows = HorizontalPass::new(columns, source.size().width, source.channels(), 0.0);
+    let mut interpolated = memory::filled(source.size().width * source.channels(), 0.0)?;
+    let mut rows = HorizontalPass::new(columns, source.size().width, source.channels(), 0.0)?;
     for line in &lines {
         interpolated.fill(0.0);
         for (y, weight) in line.indices.iter().zip(&line.weights) {
@@ -46,19 +47,17 @@ fn compute_spans(input: usize, output: usize, method: Method, antialias: bool) -
         let start = ((sample - reach - 0.5).ceil() as i64).clamp(0, last) as usize;
         let end = ((sample + reach - 0.5).floor() as i64).clamp(0, last) as usize + 1;
         let weight = |input: usize| kernel_value(method, ((input as f32 + 0.5 - sample) * narrow).abs());
-        Span {
-            indices: (start as u32..end as u32).collect(),
-            weights: normalize_weights((start..end).map(weight).collect()),
-        }
+        let mut weights = memory::collect((start..end).map(weight))?;
+        normalize_weights(&mut weights);
+        Ok(Span { indices: memory::collect(start as u32..end as u32)?, weights })
     };
-    Ok((0..output).map(span).collect())
+    Ok(memory::try_collect((0..output).map(span))?)
 }
 
-fn normalize_weights(mut weights: Vec<f32>) -> Vec<f32> {
+fn normalize_weights(weights: &mut [f32]) {
     let sum = weights.iter().fold(0.0_f32, |sum, weight| sum + weight);
     let inverse = if sum.abs() < 1000.0 * f32::MIN_POSITIVE { 0.0 } else { 1.0 / sum };
     weights.iter_mut().for_each(|weight| *weight *= inverse);
-    weights
 }
 
 fn kernel_radius(method: Method) -> f32 {

@@ -122,7 +122,7 @@ fn triangle_filter_equals_definition_for_every_width() {
         let mut across = vec![0; 2 * width];
         rows::triangle_across(&near, &mut across);
         let mut both = vec![0; 2 * width];
-        rows::triangle_both(&near, &far, &mut Vec::new(), &mut both);
+        rows::triangle_both(&near, &far, &mut vec![0; width + 2], &mut both);
         for i in 0..2 * width {
             let (own, beside, odd) = ((i / 2) as isize, if i % 2 == 0 { -1 } else { 1 }, (i % 2) as u32);
             let beside = own + beside;
