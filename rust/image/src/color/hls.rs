@@ -20,7 +20,8 @@ pub enum Direction {
 /// Converts every pixel of `pixels`, which have three channels, in rows of `width`. The last `num_scalar` pixels of
 /// each row use the arithmetic of OpenCV's scalar code.
 pub fn convert(pixels: &[u8], direction: Direction, width: usize, num_scalar: usize) -> Result<Vec<u8>> {
-    if width == 0 || !pixels.len().is_multiple_of(3 * width) || num_scalar > width {
+    let is_whole_rows = width.checked_mul(3).is_some_and(|row| row > 0 && pixels.len().is_multiple_of(row));
+    if !is_whole_rows || num_scalar > width {
         let found = format!("{} values, {num_scalar} of {width} pixels in scalar code", pixels.len());
         return bad_argument("whole rows of pixels of 3 channels", found);
     }
@@ -129,6 +130,13 @@ mod tests {
         for (rgb, hls) in known {
             assert_eq!(convert(&rgb, Direction::RgbToHls, 1, 0), Ok(hls.to_vec()), "{rgb:?}");
         }
+    }
+
+    #[test]
+    fn width_that_overflows_is_refused() {
+        let width = usize::MAX / 3 + 3;
+        assert_eq!(width.wrapping_mul(3), 8);
+        assert!(convert(&[0; 8], Direction::RgbToHls, width, 1).is_err());
     }
 
     #[test]
