@@ -66,6 +66,11 @@ def test_reader_names_file_type_despite_declared_format(tmp_path: Path, name: st
     assert OTHER_FILES[name][1] in str(caught.value)
 
 
+def test_reader_rejects_path_with_nul_byte() -> None:
+    with pytest.raises(ValueError, match="NUL"):
+        rm.ShardReader("a\0b.tfrecord")
+
+
 def test_empty_file_has_format_of_its_name(tmp_path: Path) -> None:
     for name, format_name in {"a.tfrecord": "tfrecord", "a.rec": "recordio", "part-0": "ofrecord"}.items():
         (tmp_path / name).write_bytes(b"")

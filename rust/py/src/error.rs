@@ -1,6 +1,8 @@
 //! Errors of the core as Python exceptions. The Python code adds the shard and chooses the public class.
+use std::io::ErrorKind;
+
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError};
+use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use recordmill_core::error::Fault;
 use recordmill_core::framing::ReadFailure;
@@ -47,6 +49,8 @@ pub fn source_error(error: SourceError, ordinal: Option<usize>) -> PyErr {
     match error {
         SourceError::Io(error) => match error.raw_os_error() {
             Some(code) => PyOSError::new_err((code, os_error_message(code))),
+            // A path with a NUL byte, for which Python's `open` raises ValueError, too.
+            None if error.kind() == ErrorKind::InvalidInput => PyValueError::new_err(error.to_string()),
             None => PyRuntimeError::new_err(error.to_string()),
         },
         SourceError::Fault(fault) => fault_error(fault, ordinal),
