@@ -41,6 +41,12 @@ def test_source_reads_all_sound_bytes_of_damaged_stream(damage: CompressedFile) 
     assert len(sound) == offset
 
 
+def test_read_of_more_bytes_than_memory_raises_memory_error() -> None:
+    source = _core.Source.from_bytes(gzip.compress(CONTENT), compression="gzip")
+    with pytest.raises(MemoryError):
+        source.read(0, 1 << 62)
+
+
 @given(st.data(), st.sampled_from(["gzip", "zlib"]), st.integers(-1, 9))
 def test_source_reads_compressed_content_at_any_offset(data: st.DataObject, compression: str, level: int) -> None:
     content = data.draw(st.binary(max_size=3000)) * data.draw(st.integers(1, 60))

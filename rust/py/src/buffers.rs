@@ -1,5 +1,6 @@
 //! Memory shared with Python through the buffer protocol: results, array arguments, and a pool of reusable buffers.
 use std::ffi::{CStr, c_int, c_void};
+use std::hint::black_box;
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
@@ -37,6 +38,15 @@ pub fn allocate_buffer(num_bytes: usize) -> Vec<u8> {
     // If there is not enough memory now, the buffer grows while it is filled.
     let _ = buffer.try_reserve_exact(num_bytes);
     buffer
+}
+
+/// Returns `length` zeros, or MemoryError if there is no memory for them.
+pub fn allocate_zeros(length: usize) -> PyResult<Vec<u8>> {
+    let mut data = Vec::<u8>::new();
+    data.try_reserve_exact(length).map_err(|_| PyMemoryError::new_err(format!("cannot allocate {length} bytes")))?;
+    // Only `vec!` gets zeros from the system without writing them, but it aborts if there is no memory.
+    drop(black_box(data));
+    Ok(vec![0; length])
 }
 
 /// Copies the content to a smaller buffer if most of the capacity is unused, because Python may keep the result for

@@ -11,6 +11,8 @@ use pyo3::types::PyBytes;
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
+use crate::buffers::allocate_zeros;
+
 /// File descriptor that another process has sent; it is closed when the object is deleted.
 #[pyclass(frozen, module = "recordmill._core")]
 pub struct HandedFile(OwnedFd);
@@ -39,7 +41,7 @@ pub fn next_packet<'py>(
     }
     // SAFETY: the descriptor is not -1 and is used only during this call, which reads from whatever file it refers to.
     let socket = unsafe { BorrowedFd::borrow_raw(socket) };
-    let mut data = vec![0; room];
+    let mut data = allocate_zeros(room)?;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use recordmill_core::inflate::{CompressedSource, Container, Limits};
 use recordmill_core::source::{ReadAt, SourceError};
 
-use crate::buffers::{ArrayView, Block};
+use crate::buffers::{ArrayView, Block, allocate_zeros};
 use crate::error::{fault_error, source_error};
 use crate::files::{ConcatenatedSource, FileSource};
 
@@ -117,10 +117,11 @@ fn read_block(py: Python<'_>, source: &Arc<dyn ReadAt>, offset: u64, length: usi
     let length = source.num_bytes().map_or(length, |total| length.min(total.saturating_sub(offset) as usize));
     let source = source.clone();
     let read = py.detach(move || {
-        let mut data = vec![0; length];
+        let mut data = allocate_zeros(length)?;
         let mut done = 0;
         while done < length {
-            match source.read_at(offset + done as u64, &mut data[done..])? {
+            let next = offset.saturating_add(done as u64);
+            match source.read_at(next, &mut data[done..]).map_err(|error| source_error(error, None))? {
                 0 => break,
                 count => done += count,
             }
@@ -128,7 +129,7 @@ fn read_block(py: Python<'_>, source: &Arc<dyn ReadAt>, offset: u64, length: usi
         data.truncate(done);
         Ok(data)
     });
-    read.map(Block::from_bytes).map_err(|error| source_error(error, None))
+    read.map(Block::from_bytes)
 }
 
 // Long operations without the GIL that a signal handler can interrupt.
