@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from PIL import Image
 
 import recordmill as rm
+from recordmill import _core
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.index import ENTRY_POINTS_SUFFIX, cache_path, sidecar_path
 from recordmill.storage.local import LOCAL, LocalStorage
@@ -233,3 +235,19 @@ def test_pack_writes_same_entry_points_as_build_index(tmp_path: Path, format_nam
         entry_points_path(path).unlink()
     rm.build_index(packed.paths, entry_points=True)
     assert [entry_points_path(path).read_bytes() for path in packed.paths] == kinds[1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"num_stored_bytes": float("inf")}, {"num_stored_bytes": -1}, {"probes": [[-1, 0]]}, {"probes": []}],
+    ids=str,
+)
+def test_entry_points_with_impossible_description_are_ignored(tmp_path: Path, change: dict[str, Any]) -> None:
+    paths = write_images(tmp_path, images=PHOTOS)
+    rm.build_index(paths, entry_points=True)
+    data = entry_points_path(paths[0]).read_bytes()
+    start, length = int.from_bytes(data[-16:-8], "little"), int.from_bytes(data[-8:-4], "little")
+    text = json.dumps(json.loads(data[-16 - length : -16]) | change).encode()
+    body = data[start : -16 - length] + text + data[-16:-8] + len(text).to_bytes(4, "little")
+    entry_points_path(paths[0]).write_bytes(data[:start] + body + _core.crc32c(body).to_bytes(4, "little"))
+    assert ShardCollection(paths).entry_points(range(6), "image") is None

@@ -77,6 +77,7 @@ INCONSISTENCIES = {
     "sections": set_field("sections", None),
     "negative section": set_field("sections", {"offsets": -8, "lengths": 160}),
     "count": set_field("num_records", 19),
+    "payload": set_field("payload", ["example"]),
     "checksums": add_checksums,
 }
 
@@ -97,6 +98,12 @@ def test_inconsistent_sidecar_is_rebuilt(tmp_path: Path, name: str) -> None:
     assert rm.verify(path).ok
     assert rm.ShardReader(path)[:] == payloads
     assert parse_sidecar(sidecar.read_bytes()) is not None
+
+
+def test_deeply_nested_sidecar_is_rejected() -> None:
+    text = b"[" * 100_000
+    body = MAGIC + len(text).to_bytes(4, "little") + text
+    assert parse_sidecar(body + _core.crc32c(body).to_bytes(4, "little")) is None
 
 
 def test_sidecar_with_damaged_seek_points_is_rebuilt(tmp_path: Path) -> None:

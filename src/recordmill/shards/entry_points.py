@@ -24,7 +24,7 @@ from recordmill import _core
 from recordmill.errors import WriteError
 from recordmill.shards.index import ENTRY_POINTS_SUFFIX, sidecar_locations
 from recordmill.shards.open import OpenShard
-from recordmill.shards.sidecar import Probes, compute_probes, has_equal_blocks
+from recordmill.shards.sidecar import Probes, check_probes, compute_probes, has_equal_blocks
 from recordmill.storage.base import OutputFile, Storage
 from recordmill.types import Ragged
 
@@ -112,18 +112,21 @@ def _read_table_directory(storage: Storage, path: str) -> EntryPointTables | Non
         return None
     try:
         keys, splits, description = _parse_table_directory(data, int.from_bytes(trailer[8:12], "little"), start)
+        num_stored_bytes = int(description["num_stored_bytes"])
+        probes = tuple([(int(offset), int(crc)) for offset, crc in description["probes"]])
+        check_probes(probes, num_stored_bytes)
         return EntryPointTables(
             storage,
             path,
             description["format"],
             description["compression"],
-            int(description["num_stored_bytes"]),
-            tuple([(int(offset), int(crc)) for offset, crc in description["probes"]]),
+            num_stored_bytes,
+            probes,
             [str(name) for name in description["features"]],
             keys,
             splits,
         )
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
 
 

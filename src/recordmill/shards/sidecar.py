@@ -190,7 +190,7 @@ def parse_sidecar(data: bytes) -> Sidecar | None:
     try:
         description = json.loads(data[12:end])
         return _build_sidecar(description, _split_sections(description["sections"], data, end))
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
 
 
@@ -210,7 +210,9 @@ def _build_sidecar(description: Mapping[str, Any], sections: Mapping[str, memory
         raise ValueError("the sections must have one entry per record")
     if checksums is not None and len(checksums) > len(offsets):
         raise ValueError("there must not be more checksums than records")
-    schema = description["schema"]
+    schema, payload = description["schema"], description["payload"]
+    if payload is not None and not isinstance(payload, str):
+        raise TypeError("payload must be a name")
     sidecar = Sidecar(
         format=description["format"],
         compression=description["compression"],
@@ -220,7 +222,7 @@ def _build_sidecar(description: Mapping[str, Any], sections: Mapping[str, memory
         end=int(description["end"]),
         checksums=checksums,
         schema=None if schema is None else Schema.from_json(schema),
-        payload=description["payload"],
+        payload=payload,
         seek_points=bytes(sections["seek_points"]) if "seek_points" in sections else None,
         num_uncompressed_bytes=description["num_uncompressed_bytes"],
         is_inferred=bool(description.get("is_inferred", False)),
@@ -241,5 +243,11 @@ def _check_offsets(sidecar: Sidecar) -> None:
     boundaries = np.concatenate((offsets, [end]))
     if boundaries[0] != 0 or not np.array_equal(boundaries[1:], boundaries[:-1] + lengths):
         raise ValueError("frames must be contiguous")
-    if bool(probes) != bool(stored) or (probes and not (min(probes)[0] >= 0 and max(probes)[0] < stored)):
+    check_probes(probes, stored)
+
+
+def check_probes(probes: Probes, num_stored_bytes: int) -> None:
+    """Raise ValueError unless a file of the given size has probes, and all of them are inside it."""
+    is_inside = not probes or (min(probes)[0] >= 0 and max(probes)[0] < num_stored_bytes)
+    if not is_inside or bool(probes) != bool(num_stored_bytes):
         raise ValueError("probes must be inside the file")
