@@ -42,11 +42,18 @@ pub fn allocate_buffer(num_bytes: usize) -> Vec<u8> {
 
 /// Returns `length` zeros, or MemoryError if there is no memory for them.
 pub fn allocate_zeros(length: usize) -> PyResult<Vec<u8>> {
-    let mut data = Vec::<u8>::new();
-    data.try_reserve_exact(length).map_err(|_| PyMemoryError::new_err(format!("cannot allocate {length} bytes")))?;
     // Only `vec!` gets zeros from the system without writing them, but it aborts if there is no memory.
-    drop(black_box(data));
+    check_memory::<u8>(length)?;
     Ok(vec![0; length])
+}
+
+/// Returns MemoryError if there is no memory for `length` elements.
+pub fn check_memory<T>(length: usize) -> PyResult<()> {
+    let mut probe = Vec::<T>::new();
+    let reserved = probe.try_reserve_exact(length);
+    // Otherwise the compiler may remove the allocation, because nothing uses it.
+    drop(black_box(probe));
+    reserved.map_err(|_| PyMemoryError::new_err(format!("cannot allocate {length} x {} bytes", size_of::<T>())))
 }
 
 /// Copies the content to a smaller buffer if most of the capacity is unused, because Python may keep the result for

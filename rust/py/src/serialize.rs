@@ -4,7 +4,7 @@ use recordmill_core::framing::FrameBuffer;
 use recordmill_core::payload::{self, ColumnData, Section, ValueKind, ValuesRef};
 use recordmill_core::records::{RecordSink, RowBuffer};
 
-use crate::buffers::{ArrayView, Block, copy_array, take_pooled_buffer};
+use crate::buffers::{ArrayView, Block, check_memory, copy_array, take_pooled_buffer};
 use crate::error::source_error;
 use crate::file_contents::WholeFiles;
 use crate::framing::{PyFrameKind, frames_to_python};
@@ -140,6 +140,8 @@ fn serialize_into_sink(
     columns: Vec<ColumnArgs<'_>>,
     sink: &mut (impl RecordSink + Send),
 ) -> PyResult<()> {
+    // Without columns, no array bounds the number of records.
+    check_memory::<i64>(num_records)?;
     let buffers = columns.into_iter().map(|column| column.get_buffers(py)).collect::<PyResult<Vec<_>>>()?;
     let columns: Vec<_> = buffers.iter().map(ColumnBuffers::column_data).collect();
     py.detach(|| payload::serialize_into(kind.into(), num_records, &columns, sink))
