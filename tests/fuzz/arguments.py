@@ -175,6 +175,11 @@ class Arguments(Input):
         out = base[GUARD_LENGTH : GUARD_LENGTH + num_bytes].view(dtype)
         return self.choose(FORMS)(out) if self.rarely() else out
 
+    def output_for(self, payloads: Any, count: int, dtype: str) -> Any:
+        """Return an output array, which rarely shares memory with the payloads."""
+        buffers = [part for part in payloads if isinstance(part, np.ndarray)] if payloads else []
+        return self.choose(buffers) if buffers and self.rarely() else self.output(count, dtype)
+
     def path(self) -> Any:
         if self.rarely():
             folder = self.paths[0].parent

@@ -419,7 +419,8 @@ def _image_headers(args: Arguments) -> Any:
 @_add("decode_images")
 def _decode_images(args: Arguments) -> Any:
     (job, num_values), dtype = args.job(), args.word("dtype")
-    return _core.decode_images(job, dtype, args.output(num_values, dtype), args.threads())
+    out = args.output_for(getattr(job, "payloads", None), num_values, dtype)
+    return _core.decode_images(job, dtype, out, args.threads())
 
 
 @_add("decode_each_image")
