@@ -82,7 +82,7 @@ lint: $(NATIVE) $(CARGO_DENY) ## Check style, types, dependencies and the stub o
 	cargo deny --locked check --hide-inclusion-graph bans licenses sources
 	@$(pip_settings); cp requirements.lock build/; $(compile_lock) --output-file build/requirements.lock >/dev/null
 	diff <(grep == requirements.lock) <(grep == build/requirements.lock) || { echo "run: make lock" >&2; exit 1; }
-	for crate in core image; do cargo check --quiet --locked --target-dir target/fuzz --manifest-path rust/$$crate/fuzz/Cargo.toml; done
+	for crate in core image py; do cargo check --quiet --locked --target-dir target/fuzz --manifest-path rust/$$crate/fuzz/Cargo.toml; done
 
 format: $(DONE)/dev ## Rewrite Python and Rust in the house style.
 	ruff check --fix .
@@ -104,9 +104,10 @@ wheel: $(DONE)/dev ## Build a wheel, install it with NumPy alone into an empty e
 	uv pip install --quiet --python "$$empty/venv/bin/python" dist/*.whl; \
 	cd "$$empty" && venv/bin/python -I $(CURDIR)/tools/smoke_wheel.py
 
-fuzz: $(CARGO_FUZZ) ## Fuzz every parser for SECONDS_EACH (60) seconds.
+fuzz: $(CARGO_FUZZ) $(DONE)/dev ## Fuzz every parser, and the native module, for SECONDS_EACH (60) seconds each.
+	python -m tools.fuzz_seeds unpack
 	@export RUSTC_BOOTSTRAP=1; \
-	for crate in rust/core rust/image; do \
+	for crate in rust/core rust/image rust/py; do \
 		cd "$(CURDIR)/$$crate"; \
 		for target in $$(cargo fuzz list); do \
 			echo "fuzz: $$target, $(SECONDS_EACH) s"; \
@@ -116,7 +117,7 @@ fuzz: $(CARGO_FUZZ) ## Fuzz every parser for SECONDS_EACH (60) seconds.
 
 clean: ## Remove everything that the other targets made.
 	rm -rf .venv build dist site target demo-out .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	rm -rf rust/core/fuzz/target rust/image/fuzz/target $(NATIVE)
+	rm -rf rust/*/fuzz/target $(NATIVE)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --target needs neither the venv module nor leave to write beside the system's packages.

@@ -1,11 +1,12 @@
 //! Serialization of columns to payloads and frames.
 use pyo3::prelude::*;
 use recordmill_core::framing::FrameBuffer;
+use recordmill_core::memory;
 use recordmill_core::payload::{self, ColumnData, Section, ValueKind, ValuesRef};
 use recordmill_core::records::{RecordSink, RowBuffer};
 
 use crate::buffers::{ArrayView, Block, copy_array, take_pooled_buffer};
-use crate::error::source_error;
+use crate::error::{out_of_memory_error, source_error};
 use crate::file_contents::WholeFiles;
 use crate::framing::{PyFrameKind, frames_to_python};
 use crate::payload::{PyPayloadKind, parse_value_kind, select_section};
@@ -140,6 +141,8 @@ fn serialize_into_sink(
     columns: Vec<ColumnArgs<'_>>,
     sink: &mut (impl RecordSink + Send),
 ) -> PyResult<()> {
+    // Without columns, no array bounds the number of records.
+    memory::check_available(num_records.saturating_mul(size_of::<i64>())).map_err(out_of_memory_error)?;
     let buffers = columns.into_iter().map(|column| column.get_buffers(py)).collect::<PyResult<Vec<_>>>()?;
     let columns: Vec<_> = buffers.iter().map(ColumnBuffers::column_data).collect();
     py.detach(|| payload::serialize_into(kind.into(), num_records, &columns, sink))

@@ -137,7 +137,7 @@ mod tests {
     fn width_that_overflows_is_refused() {
         let width = usize::MAX / 3 + 3;
         assert_eq!(width.wrapping_mul(3), 8);
-        assert!(change(&[0; 8], Direction::RgbToHls, width, 1).is_err());
+        assert!(convert(&[0; 8], Direction::RgbToHls, width, 1).is_err());
     }
 
     #[test]

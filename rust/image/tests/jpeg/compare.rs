@@ -1,5 +1,5 @@
 //! Compares decoding of a possibly damaged file with libjpeg.
-use crate::libjpeg::{LibjpegOptions, decode, has_plausible_coefficients};
+use super::libjpeg::{LibjpegOptions, decode, has_plausible_coefficients};
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::jpeg::{Decoder, Limits, Options};
 use recordmill_image::pixels::Samples;

@@ -117,6 +117,9 @@ impl ScriptScan {
 
 struct Failure;
 
+/// Larger images fail. Fuzzers produce headers with sizes that need gigabytes.
+const MAX_PIXELS: u64 = 1 << 24;
+
 unsafe extern "C-unwind" fn unwind_on_error(_: &mut jpeg_common_struct) {
     std::panic::resume_unwind(Box::new(Failure));
 }
@@ -197,6 +200,9 @@ fn read_pixels(info: &mut jpeg_decompress_struct, data: &[u8], mode: LibjpegOpti
     unsafe {
         jpeg_mem_src(info, data.as_ptr(), data.len() as c_ulong);
         jpeg_read_header(info, 1);
+        if u64::from(info.image_width) * u64::from(info.image_height) > MAX_PIXELS {
+            std::panic::resume_unwind(Box::new(Failure));
+        }
         let stored = if info.num_components == 1 { J_COLOR_SPACE::JCS_GRAYSCALE } else { J_COLOR_SPACE::JCS_RGB };
         info.out_color_space = mode.color.unwrap_or(stored);
         info.dct_method = if mode.fast { J_DCT_METHOD::JDCT_IFAST } else { J_DCT_METHOD::JDCT_ISLOW };
