@@ -23,7 +23,7 @@ import recordmill as rm
 
 kind, call = sys.argv[1:]
 file = io.BytesIO()
-Image.new("RGB", (10000, 8000)).save(file, **{
+Image.new("RGB", (8000, 8000)).save(file, **{
     "baseline": {"format": "JPEG"}, "progressive": {"format": "JPEG", "progressive": True}, "png": {"format": "PNG"},
 }[kind])
 data = file.getvalue()
@@ -45,7 +45,7 @@ except MemoryError as error:
 @pytest.mark.parametrize("call", ["single", "image", "batch"])
 @pytest.mark.parametrize("kind", ["baseline", "progressive", "png"])
 def test_large_image_under_memory_limit_raises_memory_error(kind: str, call: str) -> None:
-    done = subprocess.run([sys.executable, "-c", LIMIT_MEMORY, kind, call], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", LIMIT_MEMORY, kind, call], capture_output=True, check=False, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("not enough memory for ")
     if call == "batch":

@@ -89,6 +89,8 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
         underlying error.
     FeatureError
         If a feature is missing or has a type that its spec does not support.
+    MemoryError
+        If there is not enough memory for an image. The message names the sample, which `on_error` does not skip.
     MissingExtraError
         If ``decoder="pillow"`` is set and Pillow is not installed.
     ValueError, TypeError

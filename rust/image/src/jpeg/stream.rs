@@ -191,8 +191,8 @@ impl<'a> Stream<'a> {
     fn fill_buffer(&mut self) -> Result<(), OutOfMemory> {
         let target_len = self.unstuffed.len() + CHUNK_LEN;
         memory::push(&mut self.chunks, (self.dropped + self.unstuffed.len(), self.next))?;
-        // The last chunk may begin just before the target; the margin also covers one stuffed byte. All that is
-        // appended below fits.
+        // The last chunk may begin just before the target, and a stuffed byte or the margin may follow it, so all that
+        // is appended below fits.
         memory::reserve(&mut self.unstuffed, 2 * CHUNK_LEN + MARGIN)?;
         while self.unstuffed.len() < target_len && self.end.is_none() {
             let rest = &self.data[self.next..];
