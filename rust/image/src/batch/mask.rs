@@ -2,8 +2,7 @@
 use super::pixel_values::{PixelValues, SourcePixel};
 use super::plan::{ImageGeometry, Job, MaskPlan};
 use super::read::{ImageFormat, detect_format};
-use super::run::WorkerState;
-use super::run::{Decoded, run_in_threads};
+use super::run::{Decoded, NumberedImages, WorkerState, run_in_threads};
 use super::transform::apply_geometry;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::geometry::rearrange::apply_orientation;
@@ -61,7 +60,7 @@ pub fn decode_each_mask<C: Class>(
     job: &Job,
     plan: &MaskPlan,
     threads: usize,
-) -> Result<Vec<(usize, Result<Decoded<C>>)>, OutOfMemory> {
+) -> Result<NumberedImages<C>, OutOfMemory> {
     let mut done = run_in_threads(0..job.payloads.len(), threads, |worker, row| {
         let result = decode_mask(worker, job, plan, row).and_then(|(size, levels)| {
             let mut values = memory::filled(size.width * size.height, C::default())?;

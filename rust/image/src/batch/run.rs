@@ -44,11 +44,14 @@ pub fn decode_into<T: Element>(
     Ok(faults)
 }
 
+/// Images with their numbers in the batch, or the fault of an image.
+pub type NumberedImages<T> = Vec<(usize, Result<Decoded<T>>)>;
+
 /// Decodes each image into newly allocated memory. Returns the numbers of the images and their results, in order.
 ///
 /// # Errors
 /// If there is not enough memory for the results of the batch.
-pub fn decode_each<T: Element>(job: &Job, threads: usize) -> Result<Vec<(usize, Result<Decoded<T>>)>, OutOfMemory> {
+pub fn decode_each<T: Element>(job: &Job, threads: usize) -> Result<NumberedImages<T>, OutOfMemory> {
     let mut done = run_in_threads(0..job.geometry.len(), threads, |worker, row| {
         let size = job.geometry[row].place.size;
         let mut image = Decoded { values: Vec::new(), size, channels: 0 };

@@ -1,4 +1,7 @@
 //! Replays the committed inputs of the fuzz targets in `fuzz/`.
+// Several targets include the same helpers.
+#![allow(clippy::duplicate_mod)]
+
 #[path = "../../fuzz/entry.rs"]
 mod entry;
 #[path = "../../fuzz/jpeg.rs"]
