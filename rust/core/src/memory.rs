@@ -27,6 +27,8 @@ impl fmt::Display for OutOfMemory {
     }
 }
 
+impl std::error::Error for OutOfMemory {}
+
 impl From<OutOfMemory> for Fault {
     fn from(error: OutOfMemory) -> Self {
         Self::new(FaultKind::OutOfMemory, 0, error.to_string())
