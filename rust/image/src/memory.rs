@@ -26,6 +26,8 @@ impl fmt::Display for OutOfMemory {
     }
 }
 
+impl std::error::Error for OutOfMemory {}
+
 impl From<OutOfMemory> for ImageFault {
     fn from(error: OutOfMemory) -> Self {
         Self::new(ImageFaultKind::OutOfMemory, 0, "", error.to_string())
