@@ -22,21 +22,25 @@ from PIL import Image
 import recordmill as rm
 
 kind, call = sys.argv[1:]
-file = io.BytesIO()
-Image.new("RGB", (8000, 8000)).save(file, **{
-    "baseline": {"format": "JPEG"}, "progressive": {"format": "JPEG", "progressive": True}, "png": {"format": "PNG"},
-}[kind])
-data = file.getvalue()
+
+def encode(side):
+    file = io.BytesIO()
+    options = {"baseline": {}, "progressive": {"progressive": True}, "png": {}}[kind]
+    Image.new("RGB", (side, side)).save(file, "PNG" if kind == "png" else "JPEG", **options)
+    return file.getvalue()
+
 decode = {
-    "single": lambda: (rm.decode_png if kind == "png" else rm.decode_jpeg)(data),
-    "image": lambda: rm.decode_image(data),
-    "batch": lambda: rm.decode_batch({"image": [data]}, {"image": rm.Image(stack=False)}, on_error="skip"),
+    "single": rm.decode_png if kind == "png" else rm.decode_jpeg,
+    "image": rm.decode_image,
+    "batch": lambda data: rm.decode_batch({"image": [data]}, {"image": rm.Image(stack=False)}, on_error="skip"),
 }[call]
+large = encode(8000)
+decode(encode(8))  # Imports all modules before the limit.
 with open("/proc/self/statm") as statm:
     used = int(statm.read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (100 << 20), used + (100 << 20)))
 try:
-    decode()
+    decode(large)
 except MemoryError as error:
     print(error)
 """

@@ -21,7 +21,7 @@ pub(super) fn append_resized<T: PixelType>(
     size: Size,
     output: &mut Vec<f32>,
 ) -> Result<(), OutOfMemory> {
-    let table: Vec<(f32, f32)> = (0..=STEPS).map(kernel_values).collect();
+    let table = memory::collect((0..STEPS + 1).map(kernel_values))?;
     let columns = compute_taps(&table, source.size().width, size.width)?;
     let span = |taps: &Taps| {
         let indices = memory::copy(&taps.indices.map(|index| index as u32))?;
