@@ -1,12 +1,13 @@
 //! Rows of different lengths in one buffer: validation, splitting, checksums and padding.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::PyList;
 use recordmill_core::checksum::crc32c_of_rows;
 use recordmill_core::memory::{self, OutOfMemory};
 
 use crate::buffers::{ArrayView, Block, copy_array, take_pooled_buffer};
-use crate::error::out_of_memory_error;
+use crate::byte_strings::ByteString;
+use crate::error::{fault_error, out_of_memory_error};
 
 /// Checks that row splits start with 0, never decrease and end with the length of the data.
 pub fn check_row_splits(row_splits: &[i64], length: usize) -> PyResult<()> {
@@ -31,7 +32,13 @@ pub fn split<'py>(
     let row_splits = ArrayView::<i64>::from_object(row_splits)?;
     let (data, row_splits) = (view.as_slice(), row_splits.as_slice());
     check_row_splits(row_splits, data.len())?;
-    PyList::new(py, row_splits.windows(2).map(|pair| PyBytes::new(py, &data[pair[0] as usize..pair[1] as usize])))
+    let mut rows = memory::with_capacity(row_splits.len()).map_err(out_of_memory_error)?;
+    for (ordinal, pair) in row_splits.windows(2).enumerate() {
+        let row = &data[pair[0] as usize..pair[1] as usize];
+        let memory_error = |_| fault_error(OutOfMemory { num_bytes: row.len() }.into(), Some(ordinal));
+        rows.push(ByteString(row).into_pyobject(py).map_err(memory_error)?);
+    }
+    PyList::new(py, rows)
 }
 
 /// Return the CRC-32C of each row of a ragged byte buffer.
