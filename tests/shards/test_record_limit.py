@@ -173,7 +173,8 @@ def test_record_of_half_a_gibibyte_raises_memory_error_that_names_it(compression
             writer.write(payload)
     *errors_found, payloads = read_under_memory_limit(path, 1 << 30)
     assert payloads == "b'first' b'third'"
-    assert len(errors_found) == 3
+    # A batch, which is one buffer, fits into memory. The `bytes` object of the record does not fit beside it.
+    assert len(errors_found) == 2
     for line in errors_found:
         assert re.fullmatch(rf"MemoryError not enough memory for [\d,]+ bytes: record 1 of {path}", line), line
     *errors_found, payloads = read_under_memory_limit(path, 1 << 20)
