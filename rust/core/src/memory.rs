@@ -41,7 +41,8 @@ impl From<OutOfMemory> for SourceError {
     }
 }
 
-/// Makes room for `additional` more elements. Capacity grows exponentially, as with [`Vec::reserve`].
+/// Makes room for `additional` more elements. Capacity grows exponentially, as with [`Vec::reserve`], unless there is only
+/// enough memory for these elements.
 #[inline]
 pub fn reserve<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
     if additional > vec.capacity() - vec.len() { grow(vec, additional) } else { Ok(()) }
@@ -49,7 +50,8 @@ pub fn reserve<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory
 
 #[cold]
 fn grow<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
-    vec.try_reserve(additional).map_err(|_| size_error::<T>(vec.len().saturating_add(additional)))
+    let result = vec.try_reserve(additional).or_else(|_| vec.try_reserve_exact(additional));
+    result.map_err(|_| size_error::<T>(vec.len().saturating_add(additional)))
 }
 
 fn size_error<T>(len: usize) -> OutOfMemory {

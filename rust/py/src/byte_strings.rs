@@ -7,6 +7,31 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+/// Minimum length of strings whose allocation is checked by [`ByteString`].
+const MIN_CHECKED: usize = 64 << 10;
+
+/// A copy of some bytes as a `bytes` object. Without memory for a long one, the conversion raises MemoryError, whereas
+/// `PyBytes::new` panics.
+pub struct ByteString<'b>(pub &'b [u8]);
+
+impl<'py> IntoPyObject<'py> for ByteString<'_> {
+    type Target = PyBytes;
+    type Output = Bound<'py, PyBytes>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        if self.0.len() < MIN_CHECKED {
+            return Ok(PyBytes::new(py, self.0));
+        }
+        let strings = ByteStrings::default();
+        for (target, &byte) in strings.allocate(py, self.0.len())?.memory().iter_mut().zip(self.0) {
+            target.write(byte);
+        }
+        let string = strings.into_objects().pop();
+        Ok(string.map_or_else(|| PyBytes::new(py, b""), |string| string.into_bound(py)))
+    }
+}
+
 /// Owns `bytes` objects that no other code can access until they are filled.
 #[derive(Default)]
 pub struct ByteStrings(RefCell<Vec<Py<PyBytes>>>);

@@ -4,10 +4,11 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyList, PyTuple};
 use recordmill_core::payload::{Column, Plan, Values};
 
 use crate::buffers::recycle_buffer;
+use crate::byte_strings::ByteString;
 use crate::columns::{FrameArgs, RecordError, RecordSelection, record_error};
 use crate::error::out_of_memory_error;
 use crate::framing::PyFrameKind;
@@ -112,7 +113,7 @@ fn group_to_python(py: Python<'_>, num_records: usize, parsed: ParseResult) -> P
 fn column_to_objects(py: Python<'_>, column: Column) -> PyResult<Py<PyTuple>> {
     match column {
         Column { values: Values::Bytes { data, splits }, row_splits: None, frame_splits: None } => {
-            let strings = splits.windows(2).map(|pair| PyBytes::new(py, &data[pair[0] as usize..pair[1] as usize]));
+            let strings = splits.windows(2).map(|pair| ByteString(&data[pair[0] as usize..pair[1] as usize]));
             let list = PyList::new(py, strings)?;
             recycle_buffer(data);
             Ok((list, py.None(), py.None()).into_pyobject(py)?.unbind())

@@ -10,7 +10,7 @@ use recordmill_core::memory::{self, OutOfMemory};
 use recordmill_core::payload::{Column, MIN_LONG_STRING, Parser, Plan, Values};
 use recordmill_core::source::ReadAt;
 
-use crate::byte_strings::{ByteStrings, StringBuffer};
+use crate::byte_strings::{ByteString, ByteStrings, StringBuffer};
 use crate::columns::RecordSelection;
 use crate::error::out_of_memory_error;
 use crate::payload::column_to_python;
@@ -183,10 +183,10 @@ fn chunk_to_python(
         Column { values: Values::Bytes { data, splits }, row_splits: None, frame_splits: None } => {
             let is_single = splits.len() == long.len() + 1;
             let string = |(row, pair): (usize, &[i64])| match long.get(row).filter(|_| is_single) {
-                Some(Some((column, Some(string)))) if *column == number => string.clone_ref(py),
-                _ => PyBytes::new(py, &data[pair[0] as usize..pair[1] as usize]).unbind(),
+                Some(Some((column, Some(string)))) if *column == number => Ok(string.clone_ref(py)),
+                _ => ByteString(&data[pair[0] as usize..pair[1] as usize]).into_pyobject(py).map(Bound::unbind),
             };
-            let list = PyList::new(py, splits.windows(2).enumerate().map(string).collect::<Vec<_>>())?;
+            let list = PyList::new(py, splits.windows(2).enumerate().map(string).collect::<PyResult<Vec<_>>>()?)?;
             Ok((list, py.None(), py.None()).into_pyobject(py)?.unbind())
         }
         column => column_to_python(py, column),

@@ -1,12 +1,13 @@
 //! Rows of different lengths in one buffer: validation, splitting, checksums and padding.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::PyList;
 use recordmill_core::checksum::crc32c_of_rows;
 use recordmill_core::memory::{self, OutOfMemory};
 
 use crate::buffers::{ArrayView, Block, copy_array, take_pooled_buffer, with_elements};
-use crate::error::out_of_memory_error;
+use crate::byte_strings::ByteString;
+use crate::error::{fault_error, out_of_memory_error};
 
 /// Checks that row splits start with 0, never decrease and end with the length of the data.
 pub fn check_row_splits(row_splits: &[i64], length: usize) -> PyResult<()> {
@@ -28,11 +29,16 @@ pub fn split<'py>(
     row_splits: &Bound<'_, PyAny>,
 ) -> PyResult<Bound<'py, PyList>> {
     let row_splits = copy_array::<i64>(py, row_splits)?;
+    let mut rows = memory::with_capacity(row_splits.len()).map_err(out_of_memory_error)?;
     // Creating `bytes` objects runs no Python code.
-    let rows = with_elements(data, |data: &[u8]| {
+    with_elements(data, |data: &[u8]| {
         check_row_splits(&row_splits, data.len())?;
-        let rows = row_splits.windows(2).map(|pair| PyBytes::new(py, &data[pair[0] as usize..pair[1] as usize]));
-        PyResult::Ok(rows.collect::<Vec<_>>())
+        for (ordinal, pair) in row_splits.windows(2).enumerate() {
+            let row = &data[pair[0] as usize..pair[1] as usize];
+            let memory_error = |_| fault_error(OutOfMemory { num_bytes: row.len() }.into(), Some(ordinal));
+            rows.push(ByteString(row).into_pyobject(py).map_err(memory_error)?);
+        }
+        PyResult::Ok(())
     })??;
     PyList::new(py, rows)
 }

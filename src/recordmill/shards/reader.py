@@ -236,8 +236,10 @@ class ShardReader:
         DamageError
             If a record is damaged.
         """
-        ragged = self.fetch_ragged(positions)
-        return _core.split(ragged.data, ragged.row_splits)
+        rows = resolve_positions(positions, len(self))
+        ragged = self.fetch_ragged(rows)
+        with native_errors(self.path, rows):
+            return _core.split(ragged.data, ragged.row_splits)
 
     def fetch_ragged(self, positions: Sequence[int] | NDArray[np.integer[Any]]) -> Ragged:
         """Read the payloads at the given positions into one buffer.
@@ -332,9 +334,12 @@ class ShardReader:
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the payloads in file order; raise DamageError after the records before the damage."""
-        index = None if self._loaded is None else self._loaded.sidecar.index
+        index, num_read = None if self._loaded is None else self._loaded.sidecar.index, 0
         for ragged in self.batches(records_per_read(self.shard, index)):
-            yield from ragged
+            records = range(num_read, num_read + len(ragged))
+            with native_errors(self.path, records):
+                yield from ragged
+            num_read += len(ragged)
 
     @property
     def keys(self) -> list[str]:

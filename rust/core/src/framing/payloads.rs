@@ -79,8 +79,9 @@ impl PayloadBuffer {
     #[inline]
     fn grow_to(&mut self, end: usize) -> Result<(), OutOfMemory> {
         if end > self.buffer.len() {
+            // Doubles the length, unless there is only enough memory for the next payload.
             let len = end.max(self.buffer.len() * 2).max(4096);
-            memory::resize(&mut self.buffer, len, 0)?;
+            memory::resize(&mut self.buffer, len, 0).or_else(|_| memory::resize(&mut self.buffer, end, 0))?;
         }
         Ok(())
     }

@@ -72,7 +72,22 @@ pub fn scan(
     verify: bool,
     limit: ScanLimit,
 ) -> Result<ScanResult, SourceError> {
-    scan_window(&mut SourceWindow::new(source, Vec::new()), kind, start, verify, limit, READ_AHEAD)
+    scan_ahead(&mut SourceWindow::new(source, Vec::new()), kind, start, verify, limit)
+}
+
+/// Like [`scan_window`], but fails if there is not enough memory.
+fn scan_ahead(
+    window: &mut SourceWindow<'_>,
+    kind: FrameKind,
+    start: u64,
+    verify: bool,
+    limit: ScanLimit,
+) -> Result<ScanResult, SourceError> {
+    let mut found = scan_window(window, kind, start, verify, limit, READ_AHEAD)?;
+    match found.fault.take_if(|fault| fault.kind == FaultKind::OutOfMemory) {
+        Some(fault) => Err(fault.into()),
+        None => Ok(found),
+    }
 }
 
 /// Like [`scan`], but continues after damage if the format allows it. The damaged bytes, up to the next record, count
@@ -85,7 +100,7 @@ pub fn scan_past_damage(
     limit: ScanLimit,
 ) -> Result<ScanResult, SourceError> {
     let mut window = SourceWindow::new(source, Vec::new());
-    let mut all = scan_window(&mut window, kind, start, verify, limit, READ_AHEAD)?;
+    let mut all = scan_ahead(&mut window, kind, start, verify, limit)?;
     while let Some(fault) = all.fault.take() {
         let next = match all.skipped.len() < MAX_SKIPPED {
             true => find_next_record(&mut window, kind, resync_start(kind, &fault, all.end))?,
@@ -99,7 +114,7 @@ pub fn scan_past_damage(
         memory::push(&mut all.offsets, all.end as i64)?;
         memory::push(&mut all.lengths, (next - all.end) as i64)?;
         let rest = ScanLimit { num_records: limit.num_records.saturating_sub(all.offsets.len() as u64), ..limit };
-        let found = scan_window(&mut window, kind, next, verify, rest, READ_AHEAD)?;
+        let found = scan_ahead(&mut window, kind, next, verify, rest)?;
         memory::extend_from_slice(&mut all.offsets, &found.offsets)?;
         memory::extend_from_slice(&mut all.lengths, &found.lengths)?;
         (all.end, all.finished, all.fault) = (found.end, found.finished, found.fault);
@@ -108,6 +123,8 @@ pub fn scan_past_damage(
 }
 
 /// Like [`scan`], but reads through `window`. While records are short, each read fetches `ahead` bytes.
+///
+/// If there is not enough memory for a record in a pinned window, this is the fault that stops the scan.
 pub fn scan_window(
     window: &mut SourceWindow<'_>,
     kind: FrameKind,
@@ -123,7 +140,11 @@ pub fn scan_window(
         if !verify && scanner.scan_buffered(&mut found, limit.num_records, stop)? {
             continue;
         }
-        match scanner.parse_record(found.end)? {
+        let step = match scanner.parse_record(found.end) {
+            Err(SourceError::Fault(fault)) => ScanStep::LostSync(fault),
+            other => other?,
+        };
+        match step {
             ScanStep::Record(length) => {
                 memory::push(&mut found.offsets, found.end as i64)?;
                 memory::push(&mut found.lengths, length as i64)?;
