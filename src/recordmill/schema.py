@@ -51,7 +51,9 @@ class Feature:
             raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}")
         shape = self._value_shape
         if None in shape and shape != (None,):
-            raise ValueError(f"a shape with an unknown length must be (None,), per record or per frame, got {self.shape}")
+            raise ValueError(
+                f"a shape with an unknown length must be (None,), per record or per frame, got {self.shape}"
+            )
         if self.sequence and (not self.shape or self.shape[0] is not None):
             raise ValueError(f"the shape of a sequence must start with None (the frames), got {self.shape}")
         if self.optional and (not self.shape or self.shape[0] is not None):
