@@ -535,3 +535,8 @@ def _block(args: Arguments) -> Any:
     data = np.asarray(_core.random_order(args.below(100), 1, [0, 0, 0]))
     gc.collect(0)
     return data.sum(), len(_core.random_order(0, 1, [0, 0, 0]))
+
+
+@_add("Source.with_record_limit")
+def _with_record_limit(args: Arguments) -> Any:
+    return args.keep(args.source().with_record_limit(args.offset()))
