@@ -123,6 +123,11 @@ class Arguments(Input):
         """Return a length that may be too large for any memory."""
         return self.odd(self.integer() if self.rarely() else self.below(40))
 
+    def count(self) -> Any:
+        """Return a number of items that all are produced, so that a large one would take gigabytes and seconds."""
+        size = self.size()
+        return min(size, 1 << 16) if isinstance(size, int) else size
+
     def threads(self) -> int:
         """Return a number of threads; a large one would be started."""
         return self.below(4)

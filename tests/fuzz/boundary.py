@@ -327,10 +327,7 @@ def _permute(args: Arguments) -> Any:
 
 @_add("random_order")
 def _random_order(args: Arguments) -> Any:
-    # An order of more items takes gigabytes.
-    length = args.size()
-    length = min(length, 1 << 20) if isinstance(length, int) else length
-    return _core.random_order(length, args.odd(args.integer() % 2**64), args.odd([args.byte()] * 3))
+    return _core.random_order(args.count(), args.odd(args.integer() % 2**64), args.odd([args.byte()] * 3))
 
 
 @_add("random_words")
@@ -388,7 +385,7 @@ def _read_examples(args: Arguments) -> Any:
 def _serialize(args: Arguments) -> Any:
     count = args.below(5)
     columns = [args.column(count) for _ in range(args.below(4))]
-    return _core.serialize(args.payload_kind(), args.size() if args.rarely() else count, columns)
+    return _core.serialize(args.payload_kind(), args.count() if args.rarely() else count, columns)
 
 
 @_add("serialize_frames")
