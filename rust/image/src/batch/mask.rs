@@ -3,7 +3,7 @@ use super::pixel_values::{PixelValues, SourcePixel};
 use super::plan::{ImageGeometry, Job, MaskPlan};
 use super::read::{ImageFormat, detect_format};
 use super::run::WorkerState;
-use super::run::{Decoded, run_in_threads};
+use super::run::{Decoded, DecodedRows, run_in_threads};
 use super::transform::apply_geometry;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::geometry::rearrange::apply_orientation;
@@ -57,11 +57,7 @@ pub fn decode_masks_into<C: Class>(
 ///
 /// # Errors
 /// If there is not enough memory for the results of the batch.
-pub fn decode_each_mask<C: Class>(
-    job: &Job,
-    plan: &MaskPlan,
-    threads: usize,
-) -> Result<Vec<(usize, Result<Decoded<C>>)>, OutOfMemory> {
+pub fn decode_each_mask<C: Class>(job: &Job, plan: &MaskPlan, threads: usize) -> Result<DecodedRows<C>, OutOfMemory> {
     let mut done = run_in_threads(0..job.payloads.len(), threads, |worker, row| {
         let result = decode_mask(worker, job, plan, row).and_then(|(size, levels)| {
             let mut values = memory::filled(size.width * size.height, C::default())?;

@@ -16,4 +16,4 @@ pub use plan::{
     SixteenBit,
 };
 pub use read::{ImageInfo, read_image_info};
-pub use run::{Decoded, WorkerState, build_entry_points, decode_each, decode_into, transform_pixels};
+pub use run::{Decoded, DecodedRows, WorkerState, build_entry_points, decode_each, decode_into, transform_pixels};

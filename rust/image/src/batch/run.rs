@@ -22,6 +22,9 @@ pub struct Decoded<T> {
     pub channels: usize,
 }
 
+/// The results of a batch: the number of each image, and the decoded image or its fault.
+pub type DecodedRows<T> = Vec<(usize, Result<Decoded<T>>)>;
+
 /// Decodes each image into its part of `out`; the parts have equal sizes. Returns the numbers and faults of the images
 /// that failed, in order.
 ///
@@ -48,7 +51,7 @@ pub fn decode_into<T: Element>(
 ///
 /// # Errors
 /// If there is not enough memory for the results of the batch.
-pub fn decode_each<T: Element>(job: &Job, threads: usize) -> Result<Vec<(usize, Result<Decoded<T>>)>, OutOfMemory> {
+pub fn decode_each<T: Element>(job: &Job, threads: usize) -> Result<DecodedRows<T>, OutOfMemory> {
     let mut done = run_in_threads(0..job.geometry.len(), threads, |worker, row| {
         let size = job.geometry[row].place.size;
         let mut image = Decoded { values: Vec::new(), size, channels: 0 };

@@ -2,7 +2,9 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use recordmill_image::batch;
-use recordmill_image::batch::{DecodeOptions, Decoded, Element, Job, decode_each, decode_into, read_image_info};
+use recordmill_image::batch::{
+    DecodeOptions, Decoded, DecodedRows, Element, Job, decode_each, decode_into, read_image_info,
+};
 use recordmill_image::fault::ImageFault;
 use recordmill_image::memory::{self, OutOfMemory};
 
@@ -162,7 +164,7 @@ fn decode_to_arrays<T: Element>(
 
 /// Converts the images of a batch for Python.
 pub(super) fn collect_images<T>(
-    images: Result<Vec<(usize, Result<Decoded<T>, ImageFault>)>, OutOfMemory>,
+    images: Result<DecodedRows<T>, OutOfMemory>,
     wrap: fn(Vec<T>) -> NumberVec,
 ) -> PyResult<Vec<ImageOrFault>> {
     let convert = |(_, image): (usize, Result<Decoded<T>, ImageFault>)| match image {
