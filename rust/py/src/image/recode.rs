@@ -41,13 +41,15 @@ pub fn recode_png(
     Ok((Block::from_bytes(data), Block::from_integers(splits), Block::from_integers(sides)))
 }
 
-/// Returns the new files, their row splits, and the height and width of each, 0 for files that cannot be recoded. The
-/// error is the row of a file for which there is not enough memory.
+/// Recoded files: their bytes, row splits, and the height and width of each, 0 for files that cannot be recoded.
+type RecodedFiles = (Vec<u8>, Vec<i64>, Vec<i64>);
+
+/// Recodes files; the error is the row of a file for which there is not enough memory.
 fn recode_files(
     worker: &mut WorkerState,
     files: &[&[u8]],
     options: RecodeOptions,
-) -> Result<(Vec<u8>, Vec<i64>, Vec<i64>), (usize, ImageFault)> {
+) -> Result<RecodedFiles, (usize, ImageFault)> {
     let WorkerState { png, png_encoder, pixels, .. } = worker;
     let mut recoder = Recoder { decoder: png, encoder: png_encoder, pixels };
     let mut data = take_pooled_buffer();
