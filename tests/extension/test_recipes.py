@@ -71,7 +71,8 @@ def patched_tree() -> Path:
         shutil.copy(ROOT / name, tree / name)
     for recipe in RECIPES:
         apply_patch(recipe, tree)
-    target = ROOT / "target"
+    # Not the target directory of the repository: cargo would take crates of this copy for those of the repository.
+    target = ROOT / "target" / "extension-build"
     environment = os.environ | {"CARGO_TARGET_DIR": str(target), "PYO3_PYTHON": sys.executable}
     command = ["cargo", "build", "--quiet", "--locked", "-p", "recordmill-py"]
     subprocess.run(command, cwd=tree, env=environment, check=True)

@@ -2,6 +2,7 @@
 //!
 //! The words come from the counter-based generator Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers:
 //! as easy as 1, 2, 3", SC 2011.
+use crate::memory::{self, OutOfMemory};
 use std::array;
 
 const MULTIPLIERS: [u64; 2] = [0xD251_1F53, 0xCD9E_8D57];
@@ -154,23 +155,23 @@ fn hash_below(word: u64, modulus: u64) -> u64 {
 // Random order of a small number of items: the argsort of random words.
 
 /// Returns 0 … length - 1 in random order, determined by `seed` and `stream`.
-pub fn random_order(length: u32, seed: u64, stream: [u32; 3]) -> Vec<i64> {
-    argsort(&random_words(length, seed, stream))
+pub fn random_order(length: u32, seed: u64, stream: [u32; 3]) -> Result<Vec<i64>, OutOfMemory> {
+    argsort(&random_words(length, seed, stream)?)
 }
 
-fn random_words(length: u32, seed: u64, stream: [u32; 3]) -> Vec<u64> {
-    let mut words = Vec::with_capacity(length as usize);
+fn random_words(length: u32, seed: u64, stream: [u32; 3]) -> Result<Vec<u64>, OutOfMemory> {
+    let mut words = memory::with_capacity(length as usize)?;
     append_random_words(&mut words, seed, stream, 0, length as usize);
-    words
+    Ok(words)
 }
 
 /// Returns the stable argsort of the words: a bucket sort, which takes linear time for uniformly distributed words.
-fn argsort(words: &[u64]) -> Vec<i64> {
+fn argsort(words: &[u64]) -> Result<Vec<i64>, OutOfMemory> {
     let bucket = |word: u64| ((u128::from(word) * words.len() as u128) >> 64) as usize;
-    let mut starts = vec![0u32; words.len() + 1];
+    let mut starts = memory::filled(words.len() + 1, 0u32)?;
     words.iter().for_each(|&word| starts[bucket(word) + 1] += 1);
     (0..words.len()).for_each(|index| starts[index + 1] += starts[index]);
-    let mut sorted = vec![(0, 0); words.len()];
+    let mut sorted = memory::filled(words.len(), (0, 0))?;
     for (number, &word) in (0..).zip(words) {
         let next = &mut starts[bucket(word)];
         sorted[*next as usize] = (word, number);
@@ -184,7 +185,7 @@ fn argsort(words: &[u64]) -> Vec<i64> {
             index -= 1;
         }
     }
-    sorted.into_iter().map(|(_, number)| number).collect()
+    memory::collect(sorted.into_iter().map(|(_, number)| number))
 }
 
 #[cfg(test)]
@@ -252,10 +253,14 @@ mod permutation_tests {
 mod random_order_tests {
     use super::*;
 
+    fn random_words(length: u32, seed: u64, stream: [u32; 3]) -> Vec<u64> {
+        super::random_words(length, seed, stream).expect("enough memory")
+    }
+
     fn assert_stable_argsort(words: &[u64]) {
         let mut expected: Vec<i64> = (0..words.len() as i64).collect();
         expected.sort_by_key(|&number| words[number as usize]);
-        assert_eq!(argsort(words), expected);
+        assert_eq!(argsort(words), Ok(expected));
     }
 
     #[test]
@@ -273,11 +278,12 @@ mod random_order_tests {
 
     #[test]
     fn random_order_is_a_permutation_that_depends_on_seed_and_stream() {
-        let one = random_order(1000, 7, [1, 0, 0]);
+        let order = |seed, stream| random_order(1000, seed, stream).expect("enough memory");
+        let one = order(7, [1, 0, 0]);
         let mut all = one.clone();
         all.sort_unstable();
         assert_eq!(all, (0..1000).collect::<Vec<_>>());
-        for other in [random_order(1000, 7 + (1 << 32), [1, 0, 0]), random_order(1000, 7, [1, 0, 1])] {
+        for other in [order(7 + (1 << 32), [1, 0, 0]), order(7, [1, 0, 1])] {
             assert_ne!(one, other);
         }
     }

@@ -10,7 +10,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyMemoryView, PyType};
-use recordmill_image::memory;
+use recordmill_core::memory;
 
 /// Preferred capacity of a buffer whose final size is unknown.
 const USUAL_CAPACITY: usize = 256 << 10;

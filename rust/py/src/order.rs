@@ -3,8 +3,8 @@ use std::hint::black_box;
 
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
+use recordmill_core::memory::{self, OutOfMemory};
 use recordmill_core::random::{self, Permutation, append_random_words};
-use recordmill_image::memory::{self, OutOfMemory};
 
 use crate::buffers::{ArrayView, Block, NumberVec, copy_array, memory_error};
 use crate::framing::{IndexArgs, IndexViews};
@@ -35,8 +35,8 @@ pub fn permute(
 
 /// Return 0 … length - 1 in random order, determined by seed and stream.
 #[pyfunction]
-pub fn random_order(py: Python<'_>, length: u32, seed: u64, stream: [u32; 3]) -> Block {
-    Block::from_integers(py.detach(|| random::random_order(length, seed, stream)))
+pub fn random_order(py: Python<'_>, length: u32, seed: u64, stream: [u32; 3]) -> PyResult<Block> {
+    py.detach(|| random::random_order(length, seed, stream)).map(Block::from_integers).map_err(memory_error)
 }
 
 /// Return the random words `first` to `first + count - 1` of each position of an epoch, for one stage.

@@ -23,6 +23,8 @@ use crate::source::Source;
 
 /// Maximum total size of the finished batches that wait for the caller, in bytes.
 const MAX_READY_BYTES: usize = 64 << 20;
+/// Maximum number of threads; more would not read faster.
+const MAX_THREADS: usize = 256;
 /// Number of payloads whose checksums are computed together.
 const CHECKSUM_GROUP_LEN: usize = 48;
 /// Interval at which a waiting caller checks for signals.
@@ -242,6 +244,7 @@ impl BatchStream {
         threads: usize,
     ) -> PyResult<Self> {
         let (max_record_bytes, num_records) = (source.max_record_bytes(), num_records.max(1));
+        let threads = threads.min(MAX_THREADS);
         let source = source.uncompressed().clone();
         let checksums = checksums.map_or(Ok(Vec::new()), |checksums| copy_array(py, checksums))?;
         let shared = StreamState {

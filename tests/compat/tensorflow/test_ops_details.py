@@ -127,7 +127,7 @@ def test_pad_fills_with_zero_value_of_dtype() -> None:
 
 
 def test_where_rejects_shapes_that_do_not_broadcast() -> None:
-    with pytest.raises(tf.errors.InvalidArgumentError, match="broadcastable"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be broadcast"):
         tf.where(np.ones((50, 60), bool), np.zeros((50, 61)), 0.0)
 
 
