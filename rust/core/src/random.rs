@@ -193,7 +193,7 @@ mod philox_tests {
     use super::*;
 
     #[test]
-    fn extend_words_returns_the_same_words_for_any_split() {
+    fn append_random_words_returns_the_same_words_for_any_split() {
         let mut all = Vec::new();
         append_random_words(&mut all, 7 << 32 | 5, [1, 2, 3], 0, 9);
         let [one, two, three, four] = philox([1, 1, 2, 3], [5, 7]).map(u64::from);

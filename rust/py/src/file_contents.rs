@@ -65,7 +65,7 @@ impl WholeFiles {
 }
 
 impl PayloadSource for WholeFiles {
-    fn read_string(&self, index: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
+    fn append_string(&self, index: usize, out: &mut Vec<u8>) -> Result<(), SourceError> {
         let path = &self.paths[index];
         let (file, metadata) = open_regular_file(path)?;
         let length = metadata.len();

@@ -84,7 +84,7 @@ fn read_round(
     }
     let Some(chunks) = py.detach(|| read_chunks(records, plan, round, tasks)) else { return Ok(None) };
     let mut strings = strings.into_objects().into_iter();
-    chunks.into_iter().map(|chunk| chunk_to_python(py, chunk, &mut strings)).collect::<PyResult<_>>().map(Some)
+    chunks.into_iter().map(|chunk| record_chunk_to_python(py, chunk, &mut strings)).collect::<PyResult<_>>().map(Some)
 }
 
 /// Reads all records, with several threads if there are several chunks. The result is in order.
@@ -173,7 +173,7 @@ fn read_chunk(records: &RecordSelection, plan: &Plan, number: usize, tasks: Vec<
 }
 
 /// Converts the columns of a chunk; `strings` yields the long strings of this chunk and all later ones.
-fn chunk_to_python(
+fn record_chunk_to_python(
     py: Python<'_>,
     chunk: RecordChunk,
     strings: &mut impl Iterator<Item = Py<PyBytes>>,

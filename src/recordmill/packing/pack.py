@@ -36,7 +36,7 @@ from recordmill.shards.writer import ShardWriter
 
 @dataclass(frozen=True, slots=True)
 class PackResult:
-    """Result of `pack`.
+    """What `pack` wrote and skipped: shard paths, counts and warnings.
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ class ShardFile:
                 stored = shard.source.num_stored_bytes or 0
                 if (stored, compute_probes(shard.source, stored)) != self.identity:
                     raise _shard_changed_error(shard.name, "replaced")
-        # File ids and times are comparable only within one process: others may see a copy of the shard.
+        # Only in the same process: another one may see a copy of the shard, with other file ids and times.
         stats = [self.storage.stat(path) for path in paths]
         if self._stats is not None and self._process == os.getpid() and stats != self._stats:
             raise _shard_changed_error(paths[0], "replaced")
@@ -190,7 +190,7 @@ def descriptor_limit() -> int:
 
 
 def is_near_descriptor_limit() -> bool:
-    """Return True if few file descriptors are free, also counting those that other parts of the program use."""
+    """Return True if the process is close to its limit of open file descriptors, whoever opened them."""
     # The system assigns the lowest free number, so a new descriptor with a high number shows that few are free.
     try:
         lowest = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)

@@ -86,7 +86,7 @@ def _explain_missing(name: str) -> str:
 
 
 def add_pattern_hint(error: FormatError, names: Sequence[str]) -> None:
-    """Add a glob pattern that excludes a file that is not a shard to the hint of its error."""
+    """Extend the hint of the error for a file that is not a shard: suggest a pattern without it, if there is one."""
     if error.hint == NAME_SHARDS_HINT and error.shard is not None:
         pattern = _find_excluding_pattern(error.shard, names)
         if pattern is not None:

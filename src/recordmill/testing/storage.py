@@ -203,7 +203,7 @@ class FaultyOutputFile:
 
     @property
     def path(self) -> str:
-        """Final name."""
+        """Path of the file once it is complete."""
         return self._file.path
 
     @path.setter

@@ -151,8 +151,8 @@ impl ColumnBuilder {
         Ok(())
     }
 
-    /// Closes a record without a check: the caller has checked kind and number of the values of a context feature with
-    /// a fixed number.
+    /// Closes a record without a check. Only for context features with a fixed number of values, whose kind and count the
+    /// caller has already checked.
     #[inline]
     pub fn close_checked_record(&mut self) {
         self.num_records += 1;

@@ -111,7 +111,7 @@ impl ValueStats {
     }
 }
 
-/// The context feature or the frame that is being parsed.
+/// Statistics of the feature that is being parsed: a context feature, or one step of a feature list.
 #[derive(Debug, Clone, Copy)]
 struct CurrentFeature {
     kind: Option<ValueKind>,

@@ -57,7 +57,7 @@ impl MessageDialect {
 /// and one of the `push_*` functions for each list of values. In a feature list, each feature is enclosed by
 /// `begin_frame` and `end_frame`.
 pub trait FeatureSink {
-    /// Returns the slot of the feature `key`; None if its values only need validation.
+    /// Returns the slot of the feature `key`; None if the sink does not want its values, which are then only validated.
     fn find_slot(&mut self, section: Section, key: &[u8]) -> Result<Option<usize>, OutOfMemory>;
 
     /// Begins an entry, which replaces earlier entries of this record for `slot`.

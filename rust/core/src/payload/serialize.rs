@@ -13,7 +13,7 @@ use std::ops::Range;
 /// A source of byte strings that are not in memory, such as files.
 pub trait PayloadSource: Sync {
     /// Appends the string with the given index to `out`.
-    fn read_string(&self, index: usize, out: &mut Vec<u8>) -> Result<(), SourceError>;
+    fn append_string(&self, index: usize, out: &mut Vec<u8>) -> Result<(), SourceError>;
 }
 
 /// Borrowed values of one kind: like [`super::Values`], or strings that are not in memory.
@@ -184,7 +184,7 @@ pub(super) fn append_string(values: &ValuesRef, index: usize, out: &mut Vec<u8>)
         }
         ValuesRef::External { splits, source } => {
             let end = out.len() + (splits[index + 1] - splits[index]) as usize;
-            source.read_string(index, out)?;
+            source.append_string(index, out)?;
             if out.len() == end {
                 Ok(())
             } else {

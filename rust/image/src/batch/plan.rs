@@ -32,7 +32,7 @@ pub enum Gray {
 /// Treatment of 16-bit samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SixteenBit {
-    /// The image is rejected.
+    /// An image with 16-bit samples is a fault.
     Refuse,
     /// All bits are kept.
     Keep,

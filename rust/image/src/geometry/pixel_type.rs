@@ -13,7 +13,7 @@ pub trait PixelType: Copy + Default + Into<f32> + Send + Sync + 'static {
     fn from_interpolated(value: f64) -> Self;
 
     /// Returns the values as float32 if that is their type.
-    fn as_f32(_values: &[Self]) -> Option<&[f32]> {
+    fn as_f32_slice(_values: &[Self]) -> Option<&[f32]> {
         None
     }
 }
@@ -59,7 +59,7 @@ impl PixelType for f32 {
         value as Self
     }
     #[inline(always)]
-    fn as_f32(values: &[Self]) -> Option<&[f32]> {
+    fn as_f32_slice(values: &[Self]) -> Option<&[f32]> {
         Some(values)
     }
 }

@@ -199,7 +199,7 @@ impl ImagePlanArgs<'_> {
             .collect()
     }
 
-    /// Parses the format of the output.
+    /// Returns the output format: layout, order of channels, and normalization.
     pub fn parse_output_format(&self) -> PyResult<OutputFormat> {
         Ok(OutputFormat {
             layout: parse_choice("layout", &self.layout, &[("hwc", Layout::Nhwc), ("chw", Layout::Nchw)])?,

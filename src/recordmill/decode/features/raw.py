@@ -21,7 +21,7 @@ def decode_raw_column(state: BatchState, name: str, spec: Raw) -> dict[str, Any]
     feature = spec.feature or name
     column = state.column(feature)
     if spec.stack and _has_equal_rows(column, spec):
-        return {name: _view_whole_column(state, name, spec, column)}
+        return {name: _copy_whole_column(state, name, spec, column)}
     payloads = byte_rows(column, feature)
     lengths = {side: read_lengths(state.column(side, consume=False), side) for side in spec.shape if type(side) is str}
     rows: list[Any] = [None] * state.count
@@ -43,7 +43,7 @@ def _has_equal_rows(column: Any, spec: Raw) -> bool:
     return len(shape) == len(spec.shape) and bool((np.diff(column.row_splits) == num_bytes).all())
 
 
-def _view_whole_column(state: BatchState, name: str, spec: Raw, column: Ragged) -> NDArray[Any]:
+def _copy_whole_column(state: BatchState, name: str, spec: Raw, column: Ragged) -> NDArray[Any]:
     shape = cast("tuple[int, ...]", tuple(spec.shape))
     out: NDArray[Any] = state.allocate_output(name, shape, spec.output_dtype.name)
     stored = column.data[column.row_splits[0] : column.row_splits[-1]]

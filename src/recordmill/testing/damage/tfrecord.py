@@ -29,7 +29,7 @@ def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
 
 
 def cut_inside_payload(shard: IntactShard) -> Iterator[Damage]:
-    """Truncate the shard inside its last payload or its footer."""
+    """Truncate the last record after its header, inside its payload, and inside its footer."""
     start = shard.offset(shard.last)
     length = len(shard.payloads[-1])
     lefts = {"after_header": HEADER_BYTES, "inside_payload": HEADER_BYTES + length // 2}

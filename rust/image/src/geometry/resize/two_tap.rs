@@ -98,7 +98,7 @@ impl ResizedRow {
         across: &HorizontalPass,
         wide: &mut [f32],
     ) {
-        let row = match T::as_f32(source.row_to_end(y)) {
+        let row = match T::as_f32_slice(source.row_to_end(y)) {
             Some(floats) if across.is_direct && floats.len() >= wide.len() => floats,
             _ => {
                 dispatch::run(MultiplyByFactor { source: source.row(y), factor: across.factor, output: wide });

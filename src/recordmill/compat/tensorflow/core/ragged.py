@@ -42,7 +42,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
 
     @classmethod
     def from_row_lengths(cls, values: Any, row_lengths: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
-        """Create rows from their lengths."""
+        """Divide `values` into rows of the given lengths."""
         return cls._create_from_splits(values, partition.from_lengths(_as_integers(row_lengths)), name, validate)
 
     @classmethod

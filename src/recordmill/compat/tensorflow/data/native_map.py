@@ -115,7 +115,7 @@ class NativeMap:
         return cls(trace, steps)
 
     def run(self, columns: Sequence[BatchValue], positions: Sequence[tuple[int, ...]]) -> list[BatchValue]:
-        """Run the function on a batch of one column per input; return one column per leaf of the result."""
+        """Run the function on a whole batch: take a column for each input, return one for each leaf of the result."""
         samples, known = BatchSamples(positions), dict(enumerate(columns))
         self._run_steps(self._native_steps, known, samples)
         size = self._chunk_size(known, len(samples))

@@ -133,7 +133,7 @@ def _one_hot_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> 
 
 
 def _make_axis_argument_rule(default: Callable[[int], Any]) -> Rule:
-    """Return the batch rule for an operation with an `axis` argument; shift the axis past the batch axis."""
+    """Return the batch rule for an operation with an `axis`: it converts an axis of an element to one of the batch."""
 
     def rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
         (tensor, *others), options = _first_argument_rule(args, dict(kwargs), count)

@@ -93,13 +93,13 @@ pub(super) fn source_of_file(spec: &ImageSpec, file: &[u8]) -> SourceFile {
 
 pub(super) const SCALES: [Scale; 4] = [Scale::Full, Scale::Half, Scale::Quarter, Scale::Eighth];
 
-/// Decodes one file with all scales, transforms, upsampling modes and pixel formats.
-struct AllModes<'a> {
+/// Decodes one file and compares it with libjpeg, with all scales, transforms, upsampling modes and pixel formats.
+struct CompareAllModes<'a> {
     spec: &'a ImageSpec,
     file: &'a [u8],
 }
 
-impl Job for AllModes<'_> {
+impl Job for CompareAllModes<'_> {
     type Output = ();
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
@@ -123,8 +123,8 @@ impl Job for AllModes<'_> {
 fn assert_equal_in_all_modes(spec: &ImageSpec, numbers: &mut RandomNumbers) {
     let rgb = self::test_image(numbers, spec.width, spec.height);
     let file = libjpeg::encode(spec, &rgb);
-    run(AllModes { spec, file: &file });
-    AllModes { spec, file: &file }.run(Portable);
+    run(CompareAllModes { spec, file: &file });
+    CompareAllModes { spec, file: &file }.run(Portable);
 }
 
 fn sampling_factors(luma: (u8, u8)) -> Vec<(u8, u8)> {
