@@ -73,7 +73,9 @@ def patched_tree() -> Path:
         apply_patch(recipe, tree)
     # Not the target directory of the repository: cargo would take crates of this copy for those of the repository.
     target = ROOT / "target" / "extension-build"
-    environment = os.environ | {"CARGO_TARGET_DIR": str(target), "PYO3_PYTHON": sys.executable}
+    # The build takes longer than the tests, so it does without optimization.
+    profile = {"CARGO_PROFILE_DEV_OPT_LEVEL": "0", "CARGO_PROFILE_DEV_DEBUG": "0"}
+    environment = os.environ | {"CARGO_TARGET_DIR": str(target), "PYO3_PYTHON": sys.executable} | profile
     command = ["cargo", "build", "--quiet", "--locked", "-p", "recordmill-py"]
     subprocess.run(command, cwd=tree, env=environment, check=True)
     shutil.copy(target / "debug" / "lib_core.so", tree / "src" / "recordmill" / "_core.abi3.so")
