@@ -325,7 +325,7 @@ def _warn_if_batched_again(dataset: Any) -> None:
     A DataLoader does not pass its batch size to the dataset, so this function inspects the call stack. A custom
     `collate_fn` may concatenate batches on purpose and causes no warning.
     """
-    stage = getattr(dataset, "stage", None)
+    stage = getattr(dataset, "batch_stage", None)
     frame = sys._getframe(1).f_back
     fetcher = None if frame is None else frame.f_locals.get("self")
     if stage is None or not getattr(fetcher, "auto_collation", False):
