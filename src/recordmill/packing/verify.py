@@ -55,7 +55,7 @@ def verify(
     max_decompressed_bytes : int, optional
         Maximum size of a compressed shard after decompression, in bytes. The default is 64 MiB or 250 times the file
         size, whichever is larger.
-    max_record_bytes : int, default 1 GiB
+    max_record_bytes : int, default 1073741824
         Maximum length of a payload in bytes. A longer one is reported as ``"record_too_long"``.
 
     Returns

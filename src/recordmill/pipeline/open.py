@@ -48,7 +48,7 @@ def open(  # noqa: A001
     max_decompressed_bytes : int, optional
         Maximum size of a compressed shard after decompression, in bytes. The default is 64 MiB or 250 times the file
         size, whichever is larger.
-    max_record_bytes : int, default 1 GiB
+    max_record_bytes : int, default 1073741824
         Maximum length of a payload in bytes. Reading a longer one raises `LimitError`, and no memory is allocated for
         it; the other records can be read.
 
