@@ -1,4 +1,5 @@
 //! Structured description of damaged or invalid data, shared by framing, payload codecs and decompression.
+use crate::memory::OutOfMemory;
 use std::fmt;
 
 /// Kind of a fault. `as_str` gives the name that users see in reports.
@@ -99,3 +100,19 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+impl From<OutOfMemory> for Fault {
+    fn from(error: OutOfMemory) -> Self {
+        Self::new(FaultKind::OutOfMemory, 0, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn out_of_memory_becomes_a_fault_of_that_kind() {
+        assert_eq!(Fault::from(OutOfMemory { num_bytes: 1 }).kind, FaultKind::OutOfMemory);
+    }
+}

@@ -9,8 +9,9 @@ pub mod error;
 pub mod framing;
 pub mod inflate;
 pub mod long_string_record;
-pub mod memory;
 pub mod payload;
 pub mod random;
 pub mod records;
 pub mod source;
+
+pub use recordmill_memory as memory;

@@ -1,5 +1,6 @@
 //! The trait [`ReadAt`] of sources that can be read at any offset, such as open files.
 use crate::error::Fault;
+use crate::memory::OutOfMemory;
 use std::fmt;
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -31,6 +32,12 @@ impl std::error::Error for SourceError {}
 impl From<io::Error> for SourceError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
+    }
+}
+
+impl From<OutOfMemory> for SourceError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::Fault(error.into())
     }
 }
 

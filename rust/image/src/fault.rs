@@ -1,4 +1,5 @@
 //! The error type of this crate: what is wrong with an encoded image or with a request for its pixels, and where.
+use crate::memory::OutOfMemory;
 use std::fmt;
 
 /// The category of a fault. `as_str` returns the name that reports and errors show.
@@ -100,5 +101,21 @@ impl fmt::Display for ImageFault {
 
 impl std::error::Error for ImageFault {}
 
+impl From<OutOfMemory> for ImageFault {
+    fn from(error: OutOfMemory) -> Self {
+        Self::new(ImageFaultKind::OutOfMemory, 0, "", error.to_string())
+    }
+}
+
 /// The result type of fallible functions in this crate.
 pub type Result<T, E = ImageFault> = std::result::Result<T, E>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn out_of_memory_becomes_a_fault_of_that_kind() {
+        assert_eq!(ImageFault::from(OutOfMemory { num_bytes: 1 }).kind, ImageFaultKind::OutOfMemory);
+    }
+}

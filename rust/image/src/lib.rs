@@ -9,6 +9,7 @@ mod exif;
 pub mod fault;
 pub mod geometry;
 pub mod jpeg;
-pub mod memory;
 pub mod pixels;
 pub mod png;
+
+pub use recordmill_memory as memory;

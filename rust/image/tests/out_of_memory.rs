@@ -1,9 +1,9 @@
 //! Every decoder and every operation on pixels returns an error if an allocation fails, and never aborts the process.
-//!
-//! A global allocator fails the n-th allocation of a thread that is not small, for every n in turn.
 #[allow(dead_code)]
 #[path = "png/encoder.rs"]
 mod encoder;
+#[path = "../../memory/failing_allocator.rs"]
+mod failing_allocator;
 #[allow(dead_code)]
 #[path = "jpeg/libjpeg.rs"]
 mod libjpeg;
@@ -20,7 +20,7 @@ use recordmill_image::color::channels::{pad_colors, to_gray};
 use recordmill_image::color::floats::{Operation, apply_operation};
 use recordmill_image::color::hls::{self, Direction};
 use recordmill_image::color::normalize::Normalize;
-use recordmill_image::fault::{ImageFaultKind, Result};
+use recordmill_image::fault::{ImageFault, ImageFaultKind, Result};
 use recordmill_image::geometry::rearrange::{Border, Margins, apply_orientation, flip_horizontal, flip_vertical, pad};
 use recordmill_image::geometry::resize::boxes::{Boxes, Images, resize_boxes};
 use recordmill_image::geometry::resize::opencv::Interpolation;
@@ -35,93 +35,16 @@ use recordmill_image::jpeg::{self, EntryPoints, Region};
 use recordmill_image::memory;
 use recordmill_image::pixels::{Size, Window};
 use recordmill_image::png::{self, RecodeOptions, Recoder};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::fmt::Debug;
 
 /// Allocations of at least this size fail. All smaller ones are small whatever the input is.
 const THRESHOLD: usize = 4 << 10;
 
-/// Which allocations of this thread fail.
-#[derive(Clone, Copy)]
-struct FailurePlan {
-    /// Allocations of fewer bytes never fail and are not counted.
-    threshold: usize,
-    /// Number of allocations so far.
-    count: usize,
-    /// Number of the first allocation that fails, and of the first one after it that succeeds again.
-    failing: (usize, usize),
-}
-
-thread_local! {
-    static PLAN: Cell<FailurePlan> = const { Cell::new(FailurePlan { threshold: usize::MAX, count: 0, failing: (0, 0) }) };
-}
-
-struct FailingAllocator;
-
-fn must_fail(num_bytes: usize) -> bool {
-    let mut plan = PLAN.get();
-    if num_bytes < plan.threshold {
-        return false;
-    }
-    let number = plan.count;
-    plan.count += 1;
-    PLAN.set(plan);
-    (plan.failing.0..plan.failing.1).contains(&number)
-}
-
-// SAFETY: all calls are passed to the system's allocator, or return null, which means that there is no memory.
-unsafe impl GlobalAlloc for FailingAllocator {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's layout is valid.
-        if must_fail(layout.size()) { std::ptr::null_mut() } else { unsafe { System.alloc(layout) } }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's layout is valid.
-        if must_fail(layout.size()) { std::ptr::null_mut() } else { unsafe { System.alloc_zeroed(layout) } }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the pointer came from the system's allocator, with this layout.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: the pointer came from the system's allocator, with this layout.
-        if must_fail(new_size) { std::ptr::null_mut() } else { unsafe { System.realloc(pointer, layout, new_size) } }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: FailingAllocator = FailingAllocator;
-
-/// Runs an operation with some failing allocations; returns its result and the number of its allocations.
-fn run_failing<T>(failing: (usize, usize), operation: impl FnOnce() -> T) -> (T, usize) {
-    let before = PLAN.replace(FailurePlan { threshold: THRESHOLD, count: 0, failing });
-    let result = operation();
-    (result, PLAN.replace(before).count)
-}
-
-/// Fails every allocation of `operation` in turn, alone and together with all later ones. The operation must return an
-/// error for missing memory, or its usual result.
+/// Fails every allocation of `operation` in turn.
 fn fail_each_allocation<T: PartialEq + Debug>(name: &str, operation: impl Fn() -> Result<T>) {
-    let (expected, count) = run_failing((0, 0), &operation);
-    let expected = expected.unwrap_or_else(|error| panic!("{name}: {error}"));
-    assert!(count > 0, "{name} allocates nothing");
-    let mut num_errors = 0;
-    for first in 0..count {
-        for end in [first + 1, usize::MAX] {
-            match run_failing((first, end), &operation).0 {
-                Ok(found) => assert!(found == expected, "{name}: wrong result after failure {first}"),
-                Err(fault) if fault.kind == ImageFaultKind::OutOfMemory => num_errors += 1,
-                Err(fault) => panic!("{name}: failure {first} gives {fault}"),
-            }
-        }
-    }
-    assert!(num_errors > 0, "{name} never returns an error");
-    assert!(operation().is_ok_and(|found| found == expected), "{name}: wrong result after the failures");
-    println!("{name}: {} failures, {num_errors} errors", 2 * count);
+    let is_out_of_memory = |fault: &ImageFault| fault.kind == ImageFaultKind::OutOfMemory;
+    failing_allocator::fail_each_allocation(name, THRESHOLD, is_out_of_memory, operation);
 }
 
 const SIDE: usize = 400;

@@ -190,7 +190,7 @@ def descriptor_limit() -> int:
 
 
 def is_near_descriptor_limit() -> bool:
-    """Return True if the process is close to its limit of open file descriptors, whoever opened them."""
+    """Return True if the process is close to its limit of open file descriptors."""
     # The system assigns the lowest free number, so a new descriptor with a high number shows that few are free.
     try:
         lowest = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)

@@ -2,7 +2,8 @@
 //! error.
 //!
 //! Allocations that are small whatever the input is use `Vec` as usual.
-use crate::fault::{ImageFault, ImageFaultKind};
+#![deny(unsafe_code)]
+
 use std::fmt;
 
 /// Error of an allocation for which there is not enough memory.
@@ -28,13 +29,8 @@ impl fmt::Display for OutOfMemory {
 
 impl std::error::Error for OutOfMemory {}
 
-impl From<OutOfMemory> for ImageFault {
-    fn from(error: OutOfMemory) -> Self {
-        Self::new(ImageFaultKind::OutOfMemory, 0, "", error.to_string())
-    }
-}
-
-/// Makes room for `additional` more elements. Capacity grows exponentially, as with [`Vec::reserve`].
+/// Makes room for `additional` more elements. Capacity grows exponentially, as with [`Vec::reserve`], unless there is only
+/// enough memory for these elements.
 #[inline]
 pub fn reserve<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
     if additional > vec.capacity() - vec.len() { grow(vec, additional) } else { Ok(()) }
@@ -42,7 +38,8 @@ pub fn reserve<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory
 
 #[cold]
 fn grow<T>(vec: &mut Vec<T>, additional: usize) -> Result<(), OutOfMemory> {
-    vec.try_reserve(additional).map_err(|_| size_error::<T>(vec.len().saturating_add(additional)))
+    let result = vec.try_reserve(additional).or_else(|_| vec.try_reserve_exact(additional));
+    result.map_err(|_| size_error::<T>(vec.len().saturating_add(additional)))
 }
 
 fn size_error<T>(len: usize) -> OutOfMemory {
@@ -162,7 +159,6 @@ mod tests {
         assert_eq!(reserve(&mut vec, 1 << 63), Err(OutOfMemory { num_bytes: (1 << 63) + 2 }));
         assert_eq!(resize(&mut vec, usize::MAX, 0), Err(OutOfMemory { num_bytes: usize::MAX }));
         assert_eq!(vec, [1, 2]);
-        assert_eq!(ImageFault::from(error).kind, ImageFaultKind::OutOfMemory);
     }
 
     #[test]
