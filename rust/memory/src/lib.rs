@@ -107,7 +107,10 @@ pub fn filled_rows<T: Clone, const N: usize>(len: usize, value: T) -> Result<[Ve
 /// Appends one element.
 #[inline]
 pub fn push<T>(vec: &mut Vec<T>, value: T) -> Result<(), OutOfMemory> {
-    reserve(vec, 1)?;
+    // The same condition as in `Vec::push`, so that the compiler checks it once.
+    if vec.len() == vec.capacity() {
+        grow(vec, 1)?;
+    }
     vec.push(value);
     Ok(())
 }
