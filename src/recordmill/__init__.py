@@ -33,10 +33,10 @@ _MODULES = {
     "decode.specs.text": "Text",
     "decode.transforms": "affine crop flip normalize resize resize_boxes warp_affine",
     "errors": (
-        "ChecksumError CompressionError DamageError DecodeError ExampleTypeError FeatureError FormatError FramingError "
-        "ImageError InputError LabelError LimitError MapError MissingExtraError MissingInputError "
-        "OutputExistsError PayloadError RecordmillError ShardChangedError StateError TruncatedError "
-        "UnsupportedPathError WorkerError WriteError"
+        "ChecksumError CompressionError DamageError DecodeError DestinationLockedError ExampleTypeError FeatureError "
+        "FormatError FramingError ImageError IncompleteDatasetError InputError LabelError LimitError ManifestError "
+        "MapError MissingExtraError MissingInputError OutputExistsError PayloadError RecordmillError ResumeError "
+        "ShardChangedError StateError TruncatedError UnsupportedPathError WorkerError WriteError"
     ),
     "formats.recordio.lst": "ImageList format_image_list read_image_list",
     "packing.pack": "PackResult pack",

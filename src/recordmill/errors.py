@@ -14,8 +14,12 @@
     │   └── ExampleTypeError (TypeError)    an example is not a mapping, or a feature name is not a string
     ├── LimitError (ValueError)             a size exceeds a limit of the format or of the caller
     ├── ShardChangedError (OSError)         a shard was changed or replaced while it was open
+    ├── IncompleteDatasetError (ValueError) shards of a dataset are missing, foreign or replaced
+    ├── ManifestError (ValueError)          the manifest of a dataset is damaged, or of a newer version
     ├── WriteError (OSError)                the output could not be written; no file has its final name
-    │   └── OutputExistsError (FileExistsError)
+    │   ├── OutputExistsError (FileExistsError)
+    │   └── DestinationLockedError          another writer is writing to the same destination
+    ├── ResumeError (ValueError)            a run cannot be resumed, because its source or options changed
     ├── UnsupportedPathError (ValueError)   a path is an address, such as s3://bucket/train
     ├── InputError (ValueError)             an input of `pack` cannot be used
     │   ├── MissingInputError (FileNotFoundError)
@@ -32,6 +36,7 @@ from __future__ import annotations
 
 import errno
 import pickle
+from collections.abc import Sequence
 from typing import Any
 
 __all__ = [
@@ -39,20 +44,24 @@ __all__ = [
     "CompressionError",
     "DamageError",
     "DecodeError",
+    "DestinationLockedError",
     "ExampleTypeError",
     "FeatureError",
     "FormatError",
     "FramingError",
     "ImageError",
+    "IncompleteDatasetError",
     "InputError",
     "LabelError",
     "LimitError",
+    "ManifestError",
     "MapError",
     "MissingExtraError",
     "MissingInputError",
     "OutputExistsError",
     "PayloadError",
     "RecordmillError",
+    "ResumeError",
     "ShardChangedError",
     "StateError",
     "TruncatedError",
@@ -220,6 +229,46 @@ class ShardChangedError(RecordmillError, OSError):
     """A shard shrank, grew or was replaced while it was open."""
 
 
+class IncompleteDatasetError(RecordmillError, ValueError):
+    """Shards of a dataset are missing, do not belong to it, or were replaced; or its writer was interrupted.
+
+    Parameters
+    ----------
+    message : str
+        Description of the problem.
+    missing : sequence of str
+        Paths of the shards that do not exist.
+    foreign : sequence of str
+        Paths of the files that do not belong to the dataset.
+    replaced : sequence of str
+        Paths of the shards whose content differs from the manifest, for example shards of another run.
+    **parts
+        Keyword arguments of `RecordmillError`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        missing: Sequence[str] = (),
+        foreign: Sequence[str] = (),
+        replaced: Sequence[str] = (),
+        **parts: Any,
+    ) -> None:
+        super().__init__(message, **parts)
+        self.missing = list(missing)
+        self.foreign = list(foreign)
+        self.replaced = list(replaced)
+
+    def parts(self) -> dict[str, Any]:
+        """Return the keyword arguments with which the class creates an equal error."""
+        return super().parts() | {"missing": self.missing, "foreign": self.foreign, "replaced": self.replaced}
+
+
+class ManifestError(RecordmillError, ValueError):
+    """The manifest or journal of a dataset is damaged, or was written by a newer version of recordmill."""
+
+
 class WriteError(RecordmillError, OSError):
     """The output could not be written; incomplete files do not have their final names.
 
@@ -244,6 +293,46 @@ class WriteError(RecordmillError, OSError):
 
 class OutputExistsError(WriteError, FileExistsError):
     """The output already exists, and overwriting it was not requested."""
+
+
+class DestinationLockedError(WriteError):
+    """Another writer is writing to the same destination.
+
+    Parameters
+    ----------
+    message : str
+        Description of the problem.
+    host : str, optional
+        Name of the machine on which the other writer runs.
+    pid : int, optional
+        Its process id.
+    started : str, optional
+        Time at which it started to write, in UTC.
+    **parts
+        Keyword arguments of `WriteError`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        host: str | None = None,
+        pid: int | None = None,
+        started: str | None = None,
+        **parts: Any,
+    ) -> None:
+        super().__init__(message, **parts)
+        self.host = host
+        self.pid = pid
+        self.started = started
+
+    def parts(self) -> dict[str, Any]:
+        """Return the keyword arguments with which the class creates an equal error."""
+        return super().parts() | {"host": self.host, "pid": self.pid, "started": self.started}
+
+
+class ResumeError(RecordmillError, ValueError):
+    """An interrupted run cannot be resumed, because its source or its options have changed."""
 
 
 class UnsupportedPathError(RecordmillError, ValueError):

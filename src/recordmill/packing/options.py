@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from recordmill.packing.recode import Encoding, Recoding
+from recordmill.shards.dataset_output import ShardOptions
 from recordmill.shards.index import IndexMode
 
 Check = Literal["signature", "header", "decode", "none"]
@@ -62,6 +63,7 @@ class OutputOptions:
     compression_level: int = -1
     overwrite: bool = False
     index: IndexMode = "auto"
+    break_lock: bool = False
 
     def __post_init__(self) -> None:
         if self.shards is not None and self.max_shard_bytes is not None:
@@ -70,6 +72,10 @@ class OutputOptions:
             raise ValueError(f"shards must be at least 1, got {self.shards}")
         if self.max_shard_bytes is not None and self.max_shard_bytes < 1:
             raise ValueError(f"max_shard_bytes must be at least 1, got {self.max_shard_bytes}")
+
+    def shard_options(self) -> ShardOptions:
+        """Return the options that concern each shard."""
+        return ShardOptions(self.compression, self.compression_level, self.overwrite, self.index, self.break_lock)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,18 +25,9 @@ from recordmill.packing.record_schema import build_schema_and_convert_labels
 from recordmill.packing.records import ChunkRecords, RecordBuilder
 from recordmill.packing.sources.base import Items
 from recordmill.packing.workers import ShardTask, TaskRunner, WorkerProcesses
-from recordmill.shards.foreign_index import foreign_index_path
-from recordmill.shards.output import (
-    RecordSink,
-    RollingSink,
-    ShardOutput,
-    SingleShardSink,
-    check_output_compression,
-    commit_outputs,
-)
-from recordmill.shards.shard_names import build_shard_paths, check_leftover_shards, remove_leftover_shards
-from recordmill.storage.base import Storage, output_exists_error
-from recordmill.storage.compression import SUFFIXES, check_compression
+from recordmill.shards.dataset_output import DatasetDescription, DatasetOutput
+from recordmill.shards.output import RecordSink, RollingSink, ShardOutput, SingleShardSink, check_output_compression
+from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
 
 
@@ -64,23 +55,19 @@ class FilePacker:
         )
         builder = RecordBuilder(self.format.name, codec.name, names, schema, self.images)
         order = shuffle_positions(len(items), seed)
-        tasks = self._create_tasks(items, order)
+        dataset = DatasetOutput(self.storage, self.destination, self.format, self.outputs.shard_options())
         try:
+            dataset.remove_leftover_files()
+            tasks = self._create_tasks(dataset, items, order)
             self._run_tasks(builder, tasks, order, progress)
             shards = [shard for task in tasks for shard in task.sink.outputs]
             if self.outputs.max_shard_bytes is not None:
-                for shard, path in zip(shards, self._shard_paths(len(shards)), strict=True):
+                for shard, path in zip(shards, dataset.shard_paths(len(shards)), strict=True):
                     shard.rename(path)
             self._check_no_empty_shard(shards)
-            commit_outputs(shards, schema, codec.name)
-            if self.outputs.overwrite:
-                remove_leftover_shards(
-                    self.storage, self.destination, self.format, self._suffix, [shard.path for shard in shards]
-                )
+            dataset.commit(shards, DatasetDescription(schema, codec.name, self.items.classes))
         except BaseException:
-            for task in tasks:
-                for shard in task.sink.outputs:
-                    shard.discard()
+            dataset.discard()
             raise
         progress.close()
         return shards, [(path, cause) for _, path, cause in sorted(self._skipped)]
@@ -95,31 +82,13 @@ class FilePacker:
         if not has_masks and self.images.mask != "png":
             raise ValueError(f"mask={self.images.mask!r} requires pairs of image and mask, but the source has no masks")
 
-    @property
-    def _suffix(self) -> str:
-        return SUFFIXES[check_compression(self.outputs.compression)]
-
-    def _shard_paths(self, num_shards: int) -> list[str]:
-        return build_shard_paths(self.destination, self.format, num_shards, self._suffix)
-
-    def _create_shard(self, path: str) -> ShardOutput:
-        return ShardOutput(
-            path,
-            self.format,
-            storage=self.storage,
-            compression=check_compression(self.outputs.compression),
-            level=self.outputs.compression_level,
-            overwrite=self.outputs.overwrite,
-            index=self.outputs.index,
-        )
-
-    def _create_tasks(self, items: Items, order: Order) -> list[ShardTask]:
+    def _create_tasks(self, dataset: DatasetOutput, items: Items, order: Order) -> list[ShardTask]:
         images = self.images
         decodes = images.recoding is not None or images.mask == "raw" or images.check == "decode"
         limits = DECODE_LIMITS if decodes else COPY_LIMITS
         if self.outputs.max_shard_bytes is not None:
-            self._check_no_existing_shards([])
-            sink: RecordSink = RollingSink(self.destination, self.outputs.max_shard_bytes, self._create_shard)
+            dataset.check_not_existing([])
+            sink: RecordSink = RollingSink(self.destination, self.outputs.max_shard_bytes, dataset.create_shard)
             return [ShardTask(ChunkQueue(items, order, range(len(items)), limits), sink)]
         num_shards = self.outputs.shards or 1
         if num_shards > len(items) and self.format.framing.min_payload_bytes:
@@ -129,22 +98,12 @@ class FilePacker:
                 expected=f"at most {len(items)} shards",
                 found=str(num_shards),
             )
-        paths = self._shard_paths(num_shards)
-        self._check_no_existing_shards(paths)
+        paths = dataset.shard_paths(num_shards)
+        dataset.check_not_existing(paths)
         return [
-            ShardTask(ChunkQueue(items, order, span, limits), SingleShardSink(path, self._create_shard))
+            ShardTask(ChunkQueue(items, order, span, limits), SingleShardSink(path, dataset.create_shard))
             for path, span in zip(paths, split_evenly(len(items), num_shards), strict=True)
         ]
-
-    def _check_no_existing_shards(self, paths: Sequence[str]) -> None:
-        """Raise OutputExistsError before the work starts if a shard or foreign index already exists."""
-        if self.outputs.overwrite:
-            return
-        index = self.format.index if self.format.index_on_write else None
-        for name in [*paths, *(foreign_index_path(path, index.suffix) for path in paths if index is not None)]:
-            if self.storage.exists(name):
-                raise output_exists_error(name)
-        check_leftover_shards(self.storage, self.destination, self.format, self._suffix, paths)
 
     def _check_no_empty_shard(self, shards: Sequence[ShardOutput]) -> None:
         if self.format.framing.min_payload_bytes and any(shard.num_records == 0 for shard in shards):

@@ -23,6 +23,7 @@ def open(  # noqa: A001
     payload: str | None = None,
     schema: Schema | Mapping[str, Feature] | None = None,
     verify: bool = True,
+    allow_incomplete: bool = False,
     max_decompressed_bytes: int | None = None,
     max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
 ) -> Dataset:
@@ -30,9 +31,11 @@ def open(  # noqa: A001
 
     Parameters
     ----------
-    paths : path, glob pattern, folder, or iterable of them
+    paths : path, glob pattern, folder, prefix, or iterable of them
         Patterns and folders are read in natural order (``part-2`` before ``part-10``); a list keeps its order. A file
-        that matches several times is read once; use `mix` or `repeat` to read samples more often.
+        that matches several times is read once; use `mix` or `repeat` to read samples more often. A folder, the prefix
+        that was passed to the writer, or a pattern that matches all shards names a whole dataset, which must be
+        complete. Explicit files and narrower patterns are a selection.
     format : str, optional
         Record format, such as "tfrecord", "ofrecord" or "recordio"; detected from the content by default.
     compression : str or None
@@ -45,6 +48,8 @@ def open(  # noqa: A001
         the first thousand records.
     verify : bool
         Verify all checksums of the format while reading.
+    allow_incomplete : bool, default False
+        Open the rest of a dataset whose shards are missing, do not belong to it, or were replaced.
     max_decompressed_bytes : int, optional
         Maximum size of a compressed shard after decompression, in bytes. The default is 64 MiB or 250 times the file
         size, whichever is larger.
@@ -62,6 +67,10 @@ def open(  # noqa: A001
         If no file matches.
     FormatError
         If the format of a file is unknown, or differs from `format`.
+    IncompleteDatasetError
+        If shards of the dataset are missing, foreign or replaced, or if its writer was interrupted.
+    ManifestError
+        If the manifest is damaged, or was written by a newer version of recordmill.
     DamageError
         If the frames of a shard cannot all be found.
 
@@ -78,6 +87,7 @@ def open(  # noqa: A001
         payload=payload,
         schema=schema,
         verify=verify,
+        allow_incomplete=allow_incomplete,
         max_decompressed_bytes=max_decompressed_bytes,
         max_record_bytes=max_record_bytes,
     )

@@ -19,13 +19,14 @@ from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
 from recordmill.formats.registry import PAYLOADS, get_payload
 from recordmill.schema import Feature, Schema
+from recordmill.shards.completeness import ShardContent, select_shards
 from recordmill.shards.entry_points import EntryPointTables, load_entry_points
 from recordmill.shards.file_pool import can_read_in_one_call, identity_from_sidecar, is_near_descriptor_limit
 from recordmill.shards.index import save_schema, sidecar_path
 from recordmill.shards.inference import detect_payload, find_representative_shard, infer_features
 from recordmill.shards.native_errors import NATIVE_ERRORS, find_failed_source, native_errors
 from recordmill.shards.open import OpenShard
-from recordmill.shards.paths import Paths, add_pattern_hint, expand_paths
+from recordmill.shards.paths import Paths, add_pattern_hint, list_paths, no_shard_error
 from recordmill.shards.reader import ShardReader, open_reader, resolve_position, resolve_positions
 from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
@@ -60,6 +61,8 @@ class ShardCollection:
         By default the schema of the writer, or the one inferred from the first records.
     verify : bool
         Check all checksums that the format has.
+    allow_incomplete : bool
+        Leave out foreign and replaced shards of an incomplete dataset instead of raising IncompleteDatasetError.
     storage : Storage
     limits : int, optional
         Arguments `max_decompressed_bytes` and `max_record_bytes` of `open_shard`.
@@ -74,13 +77,13 @@ class ShardCollection:
         payload: str | None = None,
         schema: Schema | Mapping[str, Feature] | None = None,
         verify: bool = True,
+        allow_incomplete: bool = False,
         storage: Storage = LOCAL,
         **limits: int | None,
     ) -> None:
-        names = expand_paths(paths, storage)
         options = {"compression": compression, "verify": verify, **limits}
         self.verify, self._limits = verify, limits
-        self.readers = open_readers(names, storage, format, options)
+        self.readers = _open_complete_readers(paths, storage, format, options, allow_incomplete=allow_incomplete)
         # Position of the first record of each shard, and the total number of records.
         self._starts, num_bytes = [0], 0
         for reader in self.readers:
@@ -342,6 +345,38 @@ def compute_fingerprint(readers: Sequence[ShardReader]) -> str:
         lengths = reader.index.lengths.astype("<i8").view(np.uint8)
         digest.update(f"{len(reader)} {_core.crc32c(lengths)} {identity_from_sidecar(reader.sidecar)}\n".encode())
     return f"{name}-{sum(map(len, readers))}-{digest.hexdigest()[:16]}"
+
+
+def _open_complete_readers(
+    paths: Paths,
+    storage: Storage,
+    format: str | None,  # noqa: A002
+    options: dict[str, Any],
+    *,
+    allow_incomplete: bool,
+) -> list[ShardReader]:
+    """Open the shards that paths stand for; raise IncompleteDatasetError unless whole datasets are complete."""
+    selection = select_shards(paths, storage)
+    selection.raise_if_interrupted(storage)
+    if allow_incomplete:
+        selection.keep_complete()
+    else:
+        selection.raise_if_incomplete()
+    readers = open_readers(selection.files, storage, format, options)
+    if selection.manifests:
+        selection.find_replaced(map(_describe_content, readers))
+        if not allow_incomplete:
+            selection.raise_if_incomplete()
+        readers = [reader for reader in readers if reader.path not in selection.replaced]
+    if not readers:
+        raise no_shard_error(list_paths(paths)[0])
+    return readers
+
+
+def _describe_content(reader: ShardReader) -> ShardContent:
+    sidecar = reader.sidecar
+    counts = sidecar.num_stored_bytes, sidecar.num_records
+    return ShardContent(reader.path, *counts, sidecar.probes, is_damaged=bool(reader.damage))
 
 
 def open_readers(

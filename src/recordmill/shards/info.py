@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from recordmill.formats.base import FeatureSummary
 from recordmill.schema import Schema
+from recordmill.shards.completeness import ShardContent, select_shards
 from recordmill.shards.index import ShardIndex, load_index
 from recordmill.shards.inference import SAMPLE_RECORDS, detect_payload, infer_features
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_shard
-from recordmill.shards.paths import Paths, expand_paths
+from recordmill.shards.paths import Paths
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.storage.local import LOCAL
 
@@ -72,6 +73,13 @@ class Info:
         Number of sampled records.
     schema : Schema or None
         Schema of the writer, or the one inferred from the sample.
+    complete : bool or None
+        True if a whole dataset was named and is complete. False for explicit files and patterns that match only a part
+        of a dataset, and for an incomplete dataset. None if nothing states how many shards there should be.
+    problems : list of str
+        What is wrong with the dataset as a whole: missing, foreign and replaced shards, or an interrupted writer.
+    classes : list of str or None
+        Class names in the order of the label numbers, if the writer stored them.
     """
 
     shards: list[ShardInfo]
@@ -79,6 +87,9 @@ class Info:
     features: dict[str, FeatureSummary] = field(default_factory=dict)
     num_sampled: int = 0
     schema: Schema | None = None
+    complete: bool | None = None
+    problems: list[str] = field(default_factory=list)
+    classes: list[str] | None = None
 
     @property
     def num_records(self) -> int:
@@ -110,6 +121,9 @@ class Info:
             "schema": {} if self.schema is None else self.schema.to_json(),
             "features": {name: self._feature_to_json(summary) for name, summary in self.features.items()},
             "num_sampled": self.num_sampled,
+            "complete": self.complete,
+            "problems": self.problems,
+            "classes": self.classes,
             "shards": [shard.to_json() for shard in self.shards],
         }
 
@@ -178,17 +192,28 @@ def info(
         "max_decompressed_bytes": max_decompressed_bytes,
         "max_record_bytes": max_record_bytes,
     }
-    for files in group_spanning_files(expand_paths(paths, storage), options, storage):
+    selection = select_shards(paths, storage)
+    contents: list[ShardContent] = []
+    for files in group_spanning_files(selection.files, options, storage):
         shard = open_shard(files, **options, storage=storage)
         loaded = load_index(shard)
         sidecar = loaded.sidecar
+        counts = sidecar.num_stored_bytes, sidecar.num_records
+        contents.append(ShardContent(files[0], *counts, sidecar.probes, is_damaged=bool(loaded.faults)))
         shards += _summarize_files(shard, loaded)
         if sample.payload is None and sidecar.num_records > len(loaded.faults):
             codec = detect_payload(shard, sidecar)
             inference = infer_features(shard, codec, num_records, sidecar=sidecar)
             schema = inference.schema if sidecar.schema is None or sidecar.is_inferred else sidecar.schema
             sample = Info([], codec.name, inference.features, inference.num_records, schema)
-    return Info(shards, sample.payload, sample.features, sample.num_sampled, sample.schema)
+    selection.find_replaced(contents)
+    return replace(
+        sample,
+        shards=shards,
+        complete=selection.complete,
+        problems=selection.describe_problems(),
+        classes=selection.classes,
+    )
 
 
 def _summarize_files(shard: OpenShard, loaded: ShardIndex) -> list[ShardInfo]:

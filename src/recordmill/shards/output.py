@@ -1,7 +1,7 @@
-"""Write shard files under temporary names, and commit either all of them or none.
+"""Write shard files under temporary names, and distribute records among them.
 
-A `ShardOutput` writes one shard under a temporary name. `commit_outputs` gives all shards of a job their final names,
-together with their sidecars and foreign index files. Sinks distribute records over the outputs of a job.
+A `ShardOutput` writes one shard under a temporary name, with its sidecar and foreign index file. `DatasetOutput` gives
+all shards of a dataset their final names. Sinks distribute records among the shards of a dataset.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import warnings
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol, get_args
@@ -20,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
+from recordmill.datasets.journal import Rename
+from recordmill.datasets.manifest import ManifestShard
 from recordmill.errors import FramingError, LimitError, WriteError
 from recordmill.formats.base import Format, IndexCodec
 from recordmill.schema import Schema
@@ -34,7 +35,7 @@ from recordmill.shards.index import (
 )
 from recordmill.shards.native_errors import convert_error, convert_memory_error, native_errors
 from recordmill.shards.open import OpenShard
-from recordmill.shards.sidecar import serialize_sidecar
+from recordmill.shards.sidecar import compute_probes, serialize_sidecar
 from recordmill.storage.base import OutputFile, Storage, output_exists_error, write_temporary_file
 from recordmill.storage.compression import Compression, Compressor, check_compression
 from recordmill.storage.local import LOCAL
@@ -136,7 +137,7 @@ def check_output_compression(format_: Format, compression: str | None) -> Compre
 class ShardOutput:
     """One shard that is being written under a temporary name.
 
-    The order of calls is `append` (any number of times), `finish`, then `commit_outputs`.
+    The order of calls is `append` (any number of times), `finish`, then `prepare`.
 
     Parameters
     ----------
@@ -177,10 +178,11 @@ class ShardOutput:
         self._lengths, self._checksums = array("q"), array("I")
         self._keys: list[int | str] = []
         self._file = storage.create_output(path, overwrite=overwrite)
-        self._sidecar: tuple[Storage, OutputFile] | None = None
+        self._sidecar: OutputFile | None = None
+        # Used instead of `_sidecar` if no file can be written beside the shard.
+        self._cached_sidecar: OutputFile | None = None
         self._foreign_index: OutputFile | None = None
         self.warnings: list[str] = []
-        self.committed: list[tuple[Storage, str]] = []
         try:
             self.check_not_existing()
         except BaseException:
@@ -230,36 +232,40 @@ class ShardOutput:
             if not self._overwrite and self._storage.exists(path):
                 raise output_exists_error(path)
 
-    def prepare(self, schema: Schema | None, payload: str | None) -> None:
-        """Write the sidecar and the foreign index under temporary names, so that `commit` only renames files."""
-        index = self.index
-        if self._index_mode == "auto":
-            self._prepare_sidecar(index, schema, payload)
-        if self._foreign_codec is not None:
-            path = foreign_index_path(self.path, self._foreign_codec.suffix)
-            data = self._foreign_codec.serialize(index, self._keys)
-            self._foreign_index = write_temporary_file(self._storage, path, data, overwrite=self._overwrite)
+    def prepare(self, schema: Schema | None, payload: str | None) -> ManifestShard:
+        """Write the sidecar and the foreign index under temporary names; return the entry for the manifest.
 
-    def _prepare_sidecar(self, index: FrameIndex, schema: Schema | None, payload: str | None) -> None:
+        After this, a commit only renames files.
+        """
         temporary = self._file.temporary
         with native_errors(self.path):
             source = self._storage.open([temporary], self._compression, self.num_bytes + 1)
-            if self._compression is not None:
-                _core.scan(source, self.format.framing.kind)  # reading the whole stream collects its seek points
-            shard = OpenShard((temporary,), source, self.format, self._compression, self._storage)
-            sidecar = build_sidecar(shard, index, self.num_bytes)
+            num_stored = source.num_stored_bytes or 0
+            probes = compute_probes(source, num_stored)
+            if self._index_mode == "auto":
+                shard = OpenShard((temporary,), source, self.format, self._compression, self._storage)
+                self._prepare_sidecar(shard, schema, payload)
+        if self._foreign_codec is not None:
+            path = foreign_index_path(self.path, self._foreign_codec.suffix)
+            data = self._foreign_codec.serialize(self.index, self._keys)
+            self._foreign_index = write_temporary_file(self._storage, path, data, overwrite=self._overwrite)
+        return ManifestShard(os.path.basename(self.path), num_stored, self.num_records, probes)
+
+    def _prepare_sidecar(self, shard: OpenShard, schema: Schema | None, payload: str | None) -> None:
+        if self._compression is not None:
+            _core.scan(shard.source, self.format.framing.kind)  # reading the whole stream collects its seek points
+        sidecar = build_sidecar(shard, self.index, self.num_bytes)
         sidecar.schema, sidecar.payload = schema, payload
         sidecar.checksums = np.array(self._checksums) if self._checksums else None
         data = serialize_sidecar(sidecar)
         try:
-            file = write_temporary_file(self._storage, sidecar_path(self.path), data, overwrite=True)
-            self._sidecar = (self._storage, file)
+            self._sidecar = write_temporary_file(self._storage, sidecar_path(self.path), data, overwrite=True)
         except OSError as error:
             # A shard without a sidecar is complete, because a sidecar only saves time.
             with contextlib.suppress(OSError):
                 if error.errno in _NOT_PERMITTED:
-                    self._sidecar = (LOCAL, write_temporary_file(LOCAL, cache_path(self.path), data, overwrite=True))
-            self._handle_sidecar_error(error, is_cached=self._sidecar is not None)
+                    self._cached_sidecar = write_temporary_file(LOCAL, cache_path(self.path), data, overwrite=True)
+            self._handle_sidecar_error(error, is_cached=self._cached_sidecar is not None)
 
     def _handle_sidecar_error(self, error: OSError, *, is_cached: bool) -> None:
         """Add a warning if writing the sidecar beside the shard is not permitted; raise any other error."""
@@ -270,83 +276,50 @@ class ShardOutput:
             f"the index of {self.path!r} cannot be written beside it: {os.strerror(error.errno)}; {remedy}"
         )
 
-    def commit(self) -> None:
-        """Rename the shard to its final name, and remove index files of an earlier shard of that name."""
-        if self._overwrite:
-            self._remove_stale_indexes()
-        self._commit_file(self._storage, self._file)
-        if not self._overwrite:  # Until the commit, another writer may have created a shard of this name.
-            self._remove_stale_indexes()
+    def list_renames(self) -> list[Rename]:
+        """Return the renames that give the prepared files their final names, the shard first."""
+        files = [(self._file, False), (self._foreign_index, False), (self._sidecar, True)]
+        return [
+            Rename(os.path.basename(file.temporary), os.path.basename(file.path), self._overwrite or optional, optional)
+            for file, optional in files
+            if file is not None
+        ]
 
-    def commit_index_files(self) -> None:
-        """Rename the sidecar and the foreign index to their final names."""
-        if self._foreign_index is not None:
-            self._commit_file(self._storage, self._foreign_index)
-        if self._sidecar is not None:
-            try:
-                self._commit_file(*self._sidecar)
-            except OSError as error:
-                self._sidecar[1].discard()
-                self._handle_sidecar_error(error, is_cached=False)
+    def list_stale_files(self) -> list[str]:
+        """Return the names of index files that belong to an earlier shard of the same name, if there was one."""
+        return [os.path.basename(path) for path in companion_paths(self.path, self.format if self._overwrite else None)]
 
-    def _commit_file(self, storage: Storage, file: OutputFile) -> None:
-        file.commit()
-        self.committed.append((storage, file.path))
-
-    def _remove_stale_indexes(self) -> None:
-        suffixes = (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX)
-        paths = [sidecar_path(self.path, suffix) for suffix in suffixes]
-        if self._overwrite and self.format.index is not None:
-            paths.append(foreign_index_path(self.path, self.format.index.suffix))
-        for path in paths:
-            self._storage.remove(path)
-        for suffix in suffixes:
-            # A stale file in a cache that cannot be written to is harmless: it does not match the new shard.
+    def finish_commit(self, failed: Mapping[str, WriteError]) -> None:
+        """Save the cached sidecar, and handle the error if the sidecar could not be renamed."""
+        remove_cached_indexes(self.path)
+        path = sidecar_path(self.path)
+        if path in failed:
+            self._handle_sidecar_error(failed[path], is_cached=False)
+        if self._cached_sidecar is not None:
             with contextlib.suppress(WriteError):
-                LOCAL.remove(cache_path(self.path, suffix))
-
-    def rollback(self) -> None:
-        """Remove committed files. With `overwrite`, keep them, because the replaced files cannot be restored."""
-        if not self._overwrite:
-            for storage, path in self.committed:
-                with contextlib.suppress(WriteError):
-                    storage.remove(path)
+                self._cached_sidecar.commit()
 
     def discard(self) -> None:
-        """Remove all files that were not committed."""
-        self._file.discard()
-        if self._foreign_index is not None:
-            self._foreign_index.discard()
-        if self._sidecar is not None:
-            self._sidecar[1].discard()
+        """Remove the temporary files."""
+        for file in (self._file, self._foreign_index, self._sidecar, self._cached_sidecar):
+            if file is not None:
+                file.discard()
 
 
-def commit_outputs(outputs: Sequence[ShardOutput], schema: Schema | None, payload: str | None) -> None:
-    """Commit finished shards: all of them, or none if one fails; then emit their warnings."""
-    for output in outputs:
-        output.check_not_existing()
-    for output in outputs:
-        output.prepare(schema, payload)
-    try:
-        for output in outputs:
-            output.commit()
-        for output in outputs:
-            output.commit_index_files()
-        _sync_folders(outputs)
-    except BaseException:
-        for output in outputs:
-            output.rollback()
-        raise
-    for output in outputs:
-        for text in output.warnings:
-            warnings.warn(text, RuntimeWarning, stacklevel=2)
+def companion_paths(path: str, format_: Format | None = None) -> list[str]:
+    """Return the paths of a shard's sidecar and entry points and, for a given format, of its foreign index."""
+    paths = [sidecar_path(path, suffix) for suffix in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX)]
+    if format_ is not None and format_.index is not None:
+        paths.append(foreign_index_path(path, format_.index.suffix))
+    return paths
 
 
-def _sync_folders(outputs: Sequence[ShardOutput]) -> None:
-    """Sync each folder that contains committed files, so that the new file names survive a crash."""
-    committed = [file for output in outputs for file in output.committed]
-    for storage, folder in dict.fromkeys((storage, os.path.dirname(path)) for storage, path in committed):
-        storage.sync_folder(folder)
+def remove_cached_indexes(path: str) -> None:
+    """Remove the sidecar and entry points of a shard from the cache of this machine."""
+    for suffix in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX):
+        # A stale file in a cache that cannot be written to is harmless: it does not match the new shard.
+        with contextlib.suppress(WriteError):
+            LOCAL.remove(cache_path(path, suffix))
 
 
 OpenOutput = Callable[[str], ShardOutput]

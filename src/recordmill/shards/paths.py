@@ -63,13 +63,22 @@ def expand_paths(paths: Paths, storage: Storage) -> list[str]:
         raise FileNotFoundError(2, "expected at least one shard, got", "an empty list of paths")
     files: dict[str, None] = {}
     for name in names:
-        matches = storage.expand(name)
-        if matches != [name]:
-            matches = [path for path in matches if not path.endswith(_COMPANION_SUFFIXES)]
+        matches = expand_path(name, storage)
         if not matches:
-            raise FileNotFoundError(2, _explain_missing(name), name)
+            raise no_shard_error(name)
         files |= dict.fromkeys(matches)
     return list(files)
+
+
+def expand_path(name: str, storage: Storage) -> list[str]:
+    """Return the shards that a path, glob pattern or directory refers to; empty if there are none."""
+    matches = storage.expand(name)
+    return matches if matches == [name] else [path for path in matches if not path.endswith(_COMPANION_SUFFIXES)]
+
+
+def no_shard_error(name: str) -> FileNotFoundError:
+    """Create the error for a path, pattern or directory to which no shard corresponds."""
+    return FileNotFoundError(2, _explain_missing(name), name)
 
 
 def _explain_missing(name: str) -> str:

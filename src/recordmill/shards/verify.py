@@ -18,12 +18,13 @@ from recordmill import _core
 from recordmill.errors import RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import get_payload
+from recordmill.shards.completeness import ShardContent, select_shards
 from recordmill.shards.index import find_sidecar, load_sidecars
 from recordmill.shards.inference import detect_payload
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard, open_shard
-from recordmill.shards.paths import Paths, expand_paths
-from recordmill.shards.sidecar import Sidecar
+from recordmill.shards.paths import Paths
+from recordmill.shards.sidecar import Sidecar, compute_probes
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.storage.base import Storage
 from recordmill.types import Fault, FrameIndex
@@ -45,7 +46,8 @@ class Report:
     num_records : int
         Number of sound records.
     faults : list of Fault
-        Faults in the order of shards and offsets, at most 10,000 per shard.
+        First the missing, foreign and replaced shards of a dataset that was named as a whole, then the faults inside the
+        shards in the order of shards and offsets, at most 10,000 per shard.
     num_faults : int
         Number of all faults.
     guarantees : dict of str to list of str
@@ -81,12 +83,16 @@ class Report:
 
 def verify_shards(storage: Storage, paths: Paths, options: Mapping[str, Any], payload: str | None) -> Report:
     """Verify all bytes of shards and return a report; `options` are keyword arguments of `open_shard`."""
-    groups = group_spanning_files(expand_paths(paths, storage), options, storage)
-    reports = [_verify_shard(storage, files, options, payload) for files in groups]
+    selection = select_shards(paths, storage)
+    groups = group_spanning_files(selection.files, options, storage)
+    contents: list[ShardContent] = []
+    reports = [_verify_shard(storage, files, options, payload, contents) for files in groups]
+    selection.find_replaced(contents)
+    dataset_faults = selection.list_faults(storage)
     return Report(
         sum(report.num_records for report in reports),
-        [fault for report in reports for fault in report.faults],
-        sum(report.num_faults for report in reports),
+        [*dataset_faults, *(fault for report in reports for fault in report.faults)],
+        len(dataset_faults) + sum(report.num_faults for report in reports),
         _merge_guarantees([report.guarantees for report in reports]),
     )
 
@@ -104,7 +110,10 @@ def _merge_guarantees(guarantees: list[dict[str, list[str]]]) -> dict[str, list[
     return merged
 
 
-def _verify_shard(storage: Storage, files: list[str], options: Mapping[str, Any], payload: str | None) -> Report:
+def _verify_shard(
+    storage: Storage, files: list[str], options: Mapping[str, Any], payload: str | None, contents: list[ShardContent]
+) -> Report:
+    """Verify one shard, and add what identifies its content to `contents`."""
     name = files[0]
     try:
         shard = open_shard(files, **options, storage=storage)
@@ -127,8 +136,19 @@ def _verify_shard(storage: Storage, files: list[str], options: Mapping[str, Any]
     if sidecar is not None and is_truncated and not any(fault.kind.startswith("truncated") for fault in faults):
         faults.append(_truncation_fault(shard, sidecar))
         num_faults += 1
+    if len(files) == 1:
+        contents.append(_describe_content(shard, sidecar, num_sound + num_faults, is_damaged=num_faults > 0))
     guarantees = {shard.format.name: _describe_guarantees(shard, codec, sound, sidecar, faults)}
     return Report(num_sound, faults[:_MAX_FAULTS], num_faults, guarantees)
+
+
+def _describe_content(shard: OpenShard, sidecar: Sidecar | None, num_records: int, *, is_damaged: bool) -> ShardContent:
+    if sidecar is not None:
+        counts, probes = (sidecar.num_stored_bytes, sidecar.num_records), sidecar.probes
+    else:
+        num_bytes = shard.source.num_stored_bytes or 0
+        counts, probes = (num_bytes, num_records), compute_probes(shard.source, num_bytes)
+    return ShardContent(shard.paths[0], *counts, probes, is_damaged)
 
 
 def _choose_codec(shard: OpenShard, sidecar: Sidecar | None, payload: str | None) -> PayloadCodec | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
@@ -18,6 +18,7 @@ from recordmill.errors import WriteError
 from recordmill.formats.registry import choose_format, get_format, get_payload
 from recordmill.formats.values import has_unknown_kind
 from recordmill.schema import Feature, Schema
+from recordmill.shards.dataset_output import DatasetDescription, DatasetOutput, ShardOptions, commit_single_file
 from recordmill.shards.examples import copy_example, example_type_error, serialize_examples
 from recordmill.shards.index import IndexMode
 from recordmill.shards.inference import merge_schemas
@@ -28,13 +29,10 @@ from recordmill.shards.output import (
     ShardOutput,
     check_output_compression,
     check_payload_size,
-    commit_outputs,
     frame_payloads,
 )
 from recordmill.shards.paths import check_local_path
-from recordmill.shards.shard_names import build_shard_paths, check_leftover_shards, remove_leftover_shards
 from recordmill.storage.base import Storage
-from recordmill.storage.compression import SUFFIXES
 from recordmill.storage.local import LOCAL
 from recordmill.types import Ragged
 
@@ -51,7 +49,6 @@ class _WriterBase(ABC):
     """Base class of writers: handles closing, discarding, errors and forks."""
 
     path: str
-    _outputs: Sequence[ShardOutput] = ()
     _is_open = False
     # The error that made writing fail; `close` raises it again.
     _error: BaseException | None = None
@@ -103,17 +100,15 @@ class _WriterBase(ABC):
     def _finish_and_commit(self) -> None:
         """Write the remaining records and rename the output to its final name."""
 
-    @property
-    def warnings(self) -> list[str]:
-        """Problems that did not prevent `close` from writing the records, such as an index that could not be saved."""
-        return [text for output in self._outputs for text in output.warnings]
+    @abstractmethod
+    def _discard_files(self) -> None:
+        """Remove the files that were not committed."""
 
     def discard(self) -> None:
         """Remove all files that this writer has created; no effect after `close`."""
+        if self._is_open and self._fork_depth == ForkCounter.depth:
+            self._discard_files()
         self._is_open = False
-        if self._fork_depth == ForkCounter.depth:
-            for output in self._outputs:
-                output.discard()
 
     def __enter__(self) -> Self:
         """Return the writer."""
@@ -170,11 +165,16 @@ class ShardWriter(_WriterBase):
         Replace existing shards of the same prefix.
     index : str
         "auto" writes a sidecar index beside each shard. With "never", `open` builds the index when it reads the shard.
+    break_lock : bool
+        Write although another process has locked the destination. The lock of a dead process of this machine is always
+        ignored; use this only if you know that the process, on another machine, no longer runs.
 
     Raises
     ------
     OutputExistsError
         If a shard of the same prefix exists and `overwrite` is False.
+    DestinationLockedError
+        If another writer is writing to the same destination.
     WriteError
         If a file cannot be written, for example because the disk is full.
     ValueError
@@ -205,6 +205,7 @@ class ShardWriter(_WriterBase):
         compression_level: int = -1,
         overwrite: bool = False,
         index: IndexMode = "auto",
+        break_lock: bool = False,
     ) -> None:
         super().__init__()
         if shards is not None and shards < 1:
@@ -214,48 +215,30 @@ class ShardWriter(_WriterBase):
         self.path, self._format = check_local_path(path), choose_format(path, format)
         self._codec = get_payload(payload, self._format)
         self._declared_schema = self._schema = None if schema is None else Schema(schema)
-        self._compression = check_output_compression(self._format, compression)
-        self._level, self._overwrite, self._index_mode = compression_level, overwrite, index
         self._is_rolling = max_shard_bytes is not None
         self._examples: list[Mapping[str, Any]] = []
         self._payloads: list[bytes] = []
         self._pending_bytes = 0
         self._chunk_growth = 1
-        self._outputs: list[ShardOutput] = []
         self.num_records = 0
-        paths = self._shard_paths(shards or 1) if max_shard_bytes is None else []
-        self._chunk_records = _CHUNK_RECORDS * min(len(paths) or 1, _MAX_CHUNKS)
-        if not overwrite:
-            check_leftover_shards(self._storage, self.path, self._format, self._suffix, paths)
-        if max_shard_bytes is None:
-            self._sink: RecordSink = RoundRobinSink(paths, self._open_output)
-        else:
-            self._sink = RollingSink(self.path, max_shard_bytes, self._open_output)
+        options = ShardOptions(compression, compression_level, overwrite, index, break_lock)
+        self._dataset = DatasetOutput(self._storage, self.path, self._format, options)
         self._is_open = True
-
-    def _shard_paths(self, num_shards: int) -> list[str]:
-        return build_shard_paths(self.path, self._format, num_shards, self._suffix)
-
-    @property
-    def _suffix(self) -> str:
-        return SUFFIXES[self._compression]
-
-    def _open_output(self, path: str) -> ShardOutput:
         try:
-            output = ShardOutput(
-                path,
-                self._format,
-                storage=self._storage,
-                compression=self._compression,
-                level=self._level,
-                overwrite=self._overwrite,
-                index=self._index_mode,
-            )
-            self._outputs.append(output)
+            self._sink = self._create_sink(shards or 1, max_shard_bytes)
         except BaseException:
             self.discard()
             raise
-        return output
+
+    def _create_sink(self, num_shards: int, max_shard_bytes: int | None) -> RecordSink:
+        dataset = self._dataset
+        dataset.remove_leftover_files()
+        paths = dataset.shard_paths(num_shards) if max_shard_bytes is None else []
+        self._chunk_records = _CHUNK_RECORDS * min(len(paths) or 1, _MAX_CHUNKS)
+        dataset.check_not_existing(paths)
+        if max_shard_bytes is None:
+            return RoundRobinSink(paths, dataset.create_shard)
+        return RollingSink(self.path, max_shard_bytes, dataset.create_shard)
 
     def write(self, example: Mapping[str, Any] | bytes) -> None:
         """Append one record.
@@ -341,17 +324,25 @@ class ShardWriter(_WriterBase):
         if self._examples or self._payloads:
             self._write_pending()
         self._sink.finish()
+        outputs = self._dataset.outputs
         if self._is_rolling:
-            for output, path in zip(self._outputs, self._shard_paths(len(self._outputs)), strict=True):
+            for output, path in zip(outputs, self._dataset.shard_paths(len(outputs)), strict=True):
                 output.rename(path)
-        commit_outputs(self._outputs, self._schema, self._codec.name if self._schema is not None else None)
-        if self._overwrite:
-            remove_leftover_shards(self._storage, self.path, self._format, self._suffix, self.paths)
+        payload = self._codec.name if self._schema is not None else None
+        self._dataset.commit(outputs, DatasetDescription(self._schema, payload))
+
+    def _discard_files(self) -> None:
+        self._dataset.discard()
 
     @property
     def paths(self) -> list[str]:
         """Paths of the shards; with `max_shard_bytes`, their number and names are final only after `close`."""
-        return [output.path for output in self._outputs]
+        return [output.path for output in self._dataset.outputs]
+
+    @property
+    def warnings(self) -> list[str]:
+        """Problems that did not prevent `close` from writing the records, such as an index that could not be saved."""
+        return self._dataset.warnings
 
 
 def _estimate_bytes(value: Any) -> int:
@@ -418,7 +409,6 @@ class PayloadWriter(_WriterBase):
             overwrite=True,
             index=index,
         )
-        self._outputs = [self._output]
         self._is_open = True
 
     def write(self, payload: Any) -> None:
@@ -486,4 +476,12 @@ class PayloadWriter(_WriterBase):
     def _finish_and_commit(self) -> None:
         self.flush()
         self._output.finish()
-        commit_outputs([self._output], None, None)
+        commit_single_file(self._storage, self._output)
+
+    def _discard_files(self) -> None:
+        self._output.discard()
+
+    @property
+    def warnings(self) -> list[str]:
+        """Problems that did not prevent `close` from writing the records, such as an index that could not be saved."""
+        return self._output.warnings

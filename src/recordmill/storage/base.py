@@ -222,6 +222,73 @@ class Storage(Protocol):
         """
         ...
 
+    def list_names(self, folder: str) -> list[str]:
+        """Return the names of all entries of a folder, hidden ones included, in any order.
+
+        Parameters
+        ----------
+        folder : str
+            Empty for the current one.
+
+        Returns
+        -------
+        list of str
+            Empty if the folder does not exist.
+        """
+        ...
+
+    def rename(self, old: str, new: str, *, overwrite: bool) -> None:
+        """Rename a file atomically.
+
+        Parameters
+        ----------
+        old, new : str
+        overwrite : bool
+            Replace an existing file of the new name.
+
+        Raises
+        ------
+        OutputExistsError
+            If another file has the new name and `overwrite` is False.
+        WriteError
+            If the file cannot be renamed.
+        """
+        ...
+
+    def create_exclusively(self, path: str, data: bytes) -> None:
+        """Create a small file with its content, unless a file of this name exists.
+
+        Of several processes that create the same file at the same time, exactly one succeeds.
+
+        Parameters
+        ----------
+        path : str
+        data : bytes
+
+        Raises
+        ------
+        FileExistsError
+            If a file of this name exists.
+        WriteError
+            If the file cannot be created.
+        """
+        ...
+
+    def append(self, path: str, data: bytes) -> None:
+        """Append bytes to a small file, which is created if it does not exist.
+
+        Parameters
+        ----------
+        path : str
+        data : bytes
+
+        Raises
+        ------
+        WriteError
+            If the bytes cannot be written; a part of them may have been.
+        """
+        ...
+
     def sync_folder(self, path: str) -> None:
         """Make created, renamed and removed names in a folder durable, if the storage supports it.
 

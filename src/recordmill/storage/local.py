@@ -64,6 +64,40 @@ class LocalStorage:
         with convert_write_errors(path, "cannot remove the file"), contextlib.suppress(FileNotFoundError):
             os.unlink(path)
 
+    def list_names(self, folder: str) -> list[str]:
+        """Return the names of all entries of a folder, hidden ones included, in any order."""
+        try:
+            return os.listdir(folder or ".")
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def rename(self, old: str, new: str, *, overwrite: bool) -> None:
+        """Rename a file atomically."""
+        with convert_write_errors(new, "cannot rename the file to its final name"):
+            if overwrite:
+                os.replace(old, new)
+            else:
+                _rename_without_overwrite(old, new)
+
+    def create_exclusively(self, path: str, data: bytes) -> None:
+        """Create a small file with its content, unless a file of this name exists."""
+        folder, name = os.path.split(path)
+        temporary = _temporary_path(folder, name)
+        with convert_write_errors(path, "cannot create a file"):
+            _create_folders_durably(folder)
+            _create_file(temporary, data)
+        try:
+            with convert_write_errors(path, "cannot create a file"):
+                _link_or_create(temporary, path, data)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary)
+
+    def append(self, path: str, data: bytes) -> None:
+        """Append bytes to a small file, which is created if it does not exist."""
+        with convert_write_errors(path, "cannot write"):
+            _write_file(path, data, os.O_APPEND)
+
     def sync_folder(self, path: str) -> None:
         """Make created, renamed and removed names in a folder durable, if the file system supports it."""
         with convert_write_errors(path, "cannot sync the folder to disk"):
@@ -98,7 +132,7 @@ class LocalOutputFile:
         self._overwrite = overwrite
         self._num_bytes = self._writeback_end = 0
         folder, name = os.path.split(path)
-        self.temporary = os.path.join(folder, f".{name}.tmp-{os.urandom(6).hex()}")
+        self.temporary = _temporary_path(folder, name)
         with convert_write_errors(path, "cannot create a file"):
             _create_folders_durably(folder)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
@@ -130,11 +164,7 @@ class LocalOutputFile:
 
     def commit(self) -> None:
         """Rename the file to its final name."""
-        with convert_write_errors(self.path, "cannot rename the file to its final name"):
-            if self._overwrite:
-                os.replace(self.temporary, self.path)
-            else:
-                _rename_without_overwrite(self.temporary, self.path)
+        LOCAL.rename(self.temporary, self.path, overwrite=self._overwrite)
 
     def discard(self) -> None:
         """Remove the temporary file."""
@@ -151,6 +181,34 @@ class LocalOutputFile:
         if self._fd is not None:
             fd, self._fd = self._fd, None
             os.close(fd)
+
+
+def _temporary_path(folder: str, name: str) -> str:
+    """Return a new hidden name in the folder of a file; see `datasets.shard_names` for how leftovers are found."""
+    return os.path.join(folder, f".{name}.tmp-{os.urandom(6).hex()}")
+
+
+def _create_file(path: str, data: bytes) -> None:
+    """Create a file with its content; raise FileExistsError if it exists."""
+    _write_file(path, data, os.O_EXCL)
+
+
+def _write_file(path: str, data: bytes, flags: int) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | flags | getattr(os, "O_CLOEXEC", 0), 0o666)
+    with os.fdopen(fd, "wb") as file:
+        file.write(data)
+
+
+def _link_or_create(temporary: str, path: str, data: bytes) -> None:
+    """Give a complete temporary file a second name; on file systems without hard links, create the file directly."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _create_file(path, data)
 
 
 def _create_folders_durably(folder: str) -> None:
@@ -184,7 +242,11 @@ def _rename_without_overwrite(old: str, new: str) -> None:
     try:
         os.link(old, new)
     except FileExistsError:
-        raise
+        # An earlier rename may have been interrupted after it created the second name.
+        if not os.path.samestat(os.lstat(old), os.lstat(new)):
+            raise
+        os.unlink(old)
+        return
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise

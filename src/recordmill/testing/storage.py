@@ -68,6 +68,26 @@ class MemoryStorage:
         """Remove a file; has no effect if it does not exist."""
         self.files.pop(path, None)
 
+    def list_names(self, folder: str) -> list[str]:
+        """Return the names of all files in a folder, hidden ones included."""
+        return [os.path.basename(path) for path in self.files if os.path.dirname(path) == folder.rstrip("/")]
+
+    def rename(self, old: str, new: str, *, overwrite: bool) -> None:
+        """Rename a file."""
+        if not overwrite and new in self.files:
+            raise output_exists_error(new)
+        self.write(new, self.files.pop(old))
+
+    def create_exclusively(self, path: str, data: bytes) -> None:
+        """Create a file with its content; raise FileExistsError if it exists."""
+        if path in self.files:
+            raise output_exists_error(path)
+        self.write(path, data)
+
+    def append(self, path: str, data: bytes) -> None:
+        """Append bytes to a file, which is created if it does not exist."""
+        self.write(path, self.files.get(path, b"") + data)
+
     def sync_folder(self, path: str) -> None:
         """Do nothing: files in memory are not durable."""
 
@@ -104,9 +124,7 @@ class MemoryOutputFile:
 
     def commit(self) -> None:
         """Rename the file to its final name."""
-        if not self._overwrite and self.path in self._storage.files:
-            raise output_exists_error(self.path)
-        self._storage.write(self.path, self._storage.files.pop(self.temporary))
+        self._storage.rename(self.temporary, self.path, overwrite=self._overwrite)
 
     def discard(self) -> None:
         """Remove the temporary file; no effect after `commit`."""
@@ -188,6 +206,26 @@ class FaultyStorage:
         """Remove a file; has no effect if it does not exist."""
         self.record_operation("remove", path)
         self._storage.remove(path)
+
+    def list_names(self, folder: str) -> list[str]:
+        """Return the names of all files in a folder, hidden ones included."""
+        self.record_operation("list_names", folder)
+        return self._storage.list_names(folder)
+
+    def rename(self, old: str, new: str, *, overwrite: bool) -> None:
+        """Rename a file."""
+        self.record_operation("rename", new)
+        self._storage.rename(old, new, overwrite=overwrite)
+
+    def create_exclusively(self, path: str, data: bytes) -> None:
+        """Create a file with its content; raise FileExistsError if it exists."""
+        self.record_operation("create_exclusively", path)
+        self._storage.create_exclusively(path, data)
+
+    def append(self, path: str, data: bytes) -> None:
+        """Append bytes to a file, which is created if it does not exist."""
+        self.record_operation("append", path)
+        self._storage.append(path, data)
 
     def sync_folder(self, path: str) -> None:
         """Make the names of all files in a folder durable."""

@@ -113,6 +113,8 @@ class Items:
         Line number of each item in `origin`.
     allow_outside : bool
         Whether links may lead to files outside `root` and `mask_root`.
+    classes : list of str, optional
+        Names of the classes, in the order of the label numbers.
     """
 
     names: list[str]
@@ -125,6 +127,7 @@ class Items:
     origin: str | None = None
     lines: Sequence[int] | None = None
     allow_outside: bool = True
+    classes: list[str] | None = None
 
     def __len__(self) -> int:
         """Return the number of items."""

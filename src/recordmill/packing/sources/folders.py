@@ -115,8 +115,11 @@ class ImageFolder(Source):
             raise InputError(
                 "the folder contains no images", kind="no_images", shard=root, expected=suffixes, found="none"
             )
-        labels = None if self.labels is None else np.array(self._find_labels(names), np.int64)
-        return Items(names, np.arange(len(names)), root, labels, allow_outside=self.allow_outside or not links)
+        keys, allow_outside = np.arange(len(names)), self.allow_outside or not links
+        if self.labels is None:
+            return Items(names, keys, root, allow_outside=allow_outside)
+        labels = np.array(self._find_labels(names), np.int64)
+        return Items(names, keys, root, labels, allow_outside=allow_outside, classes=self.classes)
 
     def _find_labels(self, names: list[str]) -> list[int]:
         root = os.fspath(self.root)

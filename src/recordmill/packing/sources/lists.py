@@ -270,13 +270,25 @@ class Table(Source):
         names = [row[image].strip() for row in rows]
         root = (os.path.dirname(origin) or os.curdir) if self.root is None else os.fspath(self.root)
         _check_names(names, lines, origin, None if self.allow_outside else root, self.allow_duplicates)
-        labels = self._parse_labels(rows, label_columns, origin, lines)
+        texts = [row[column].strip() for row in rows for column in label_columns]
+        classes = sorted(set(texts)) if self.classes == "auto" else self.classes and list(self.classes)
+        labels = self._parse_labels(texts, classes, len(label_columns), origin, lines)
         extra = {
             str(name): _parse_label_column([row[column] for row in rows])
             for name, column in zip(self.features, feature_columns, strict=True)
         }
         keys, allow_outside = np.arange(len(names)), self.allow_outside
-        return Items(names, keys, root, labels, extra=extra, origin=origin, lines=lines, allow_outside=allow_outside)
+        return Items(
+            names,
+            keys,
+            root,
+            labels,
+            extra=extra,
+            origin=origin,
+            lines=lines,
+            allow_outside=allow_outside,
+            classes=classes if labels is not None else None,
+        )
 
     def _read_table_rows(self, origin: str) -> tuple[list[str], list[list[str]], list[int]]:
         """Return the column names, the rows, and the line number of each row."""
@@ -308,13 +320,12 @@ class Table(Source):
         return [_find_column(column, header, width, origin) for column in columns]
 
     def _parse_labels(
-        self, rows: list[list[str]], columns: list[int], origin: str, lines: list[int]
+        self, texts: list[str], classes: list[str] | None, num_columns: int, origin: str, lines: list[int]
     ) -> NDArray[Any] | None:
-        if not columns:
+        """Convert the texts of all label columns, row by row, to label numbers."""
+        if not num_columns:
             return None
-        texts = [row[column].strip() for row in rows for column in columns]
-        if self.classes is not None:
-            classes = sorted(set(texts)) if self.classes == "auto" else list(self.classes)
+        if classes is not None:
             label_of = {name: label for label, name in enumerate(classes)}
             labels: list[Any] = [label_of.get(text) for text in texts]
             expected = f"one of {', '.join(classes)}"[:120]
@@ -322,11 +333,11 @@ class Table(Source):
             labels, expected = _parse_numbers(texts), "a number as label"
         if None in labels:
             position = labels.index(None)
-            hint = None if self.classes is not None else 'labels that are text need classes="auto" or a list of names'
-            line = lines[position // len(columns)]
+            hint = None if classes is not None else 'labels that are text need classes="auto" or a list of names'
+            line = lines[position // num_columns]
             raise _table_line_error(origin, line, expected, repr(texts[position]), hint)
         values = np.array(labels) if labels else np.zeros(0, np.int64)
-        return values if len(columns) == 1 else values.reshape(-1, len(columns))
+        return values if num_columns == 1 else values.reshape(-1, num_columns)
 
 
 def _parse_numbers(texts: list[str]) -> list[Any]:

@@ -1,0 +1,172 @@
+"""The journal of a commit: a hidden file that lists the renames and removals which make a dataset complete.
+
+A writer first writes all files under temporary names, then the journal, then it renames. Without a journal, the old
+dataset, or none, is in place. With one, the commit was interrupted, and anyone can complete or undo it from the journal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from recordmill.datasets.lock import is_possibly_alive, locked_error, read_lock_owner
+from recordmill.datasets.manifest import check_file_name
+from recordmill.datasets.shard_names import JOURNAL_SUFFIX, LOCK_SUFFIX, dataset_file_path
+from recordmill.errors import IncompleteDatasetError, ManifestError, WriteError
+from recordmill.storage.base import Storage, write_file_atomically
+
+VERSION = 1
+Action = Literal["complete", "undo"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """One rename of a commit; both names are in the folder of the dataset.
+
+    Parameters
+    ----------
+    old, new : str
+        Temporary and final name.
+    overwrite : bool
+        Replace an existing file of the new name.
+    is_optional : bool
+        The dataset is complete without this file, for example a sidecar.
+    """
+
+    old: str
+    new: str
+    overwrite: bool = False
+    is_optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """The steps that complete a commit, or that undo it.
+
+    Parameters
+    ----------
+    run_id : str
+        Identifies the run of the writer.
+    action : str
+        "complete" or "undo".
+    renames : list of Rename
+        Performed in this order, after the removals. Empty if the commit is undone.
+    removals : list of str
+        Names of files to remove, which may not exist.
+    """
+
+    run_id: str
+    action: Action = "complete"
+    renames: list[Rename] = field(default_factory=list)
+    removals: list[str] = field(default_factory=list)
+
+
+def journal_path(prefix: str) -> str:
+    """Return the path of the journal of the dataset with this path prefix."""
+    return dataset_file_path(prefix, JOURNAL_SUFFIX)
+
+
+def write_journal(storage: Storage, prefix: str, journal: Journal) -> None:
+    """Write or replace the journal of a dataset, and make it durable."""
+    data = json.dumps({"version": VERSION} | asdict(journal), indent=1).encode()
+    write_file_atomically(storage, journal_path(prefix), data)
+
+
+def load_journal(storage: Storage, prefix: str) -> Journal | None:
+    """Read the journal of a dataset; return None if there is none.
+
+    Raises
+    ------
+    ManifestError
+        If the journal is damaged, or was written by a newer version of recordmill.
+    """
+    path = journal_path(prefix)
+    try:
+        data = storage.read(path)
+    except FileNotFoundError:
+        return None
+    try:
+        content = json.loads(data)
+        if content.pop("version") != VERSION:
+            raise ValueError("it was written by another version of recordmill")
+        return _build_journal(content)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ManifestError(
+            f"the journal of an interrupted commit cannot be used: {error}",
+            kind="bad_journal",
+            shard=path,
+            hint="write the dataset again with overwrite=True, after removing the journal",
+        ) from None
+
+
+def _build_journal(content: dict[str, Any]) -> Journal:
+    if content["action"] not in ("complete", "undo"):
+        raise ValueError(f"unknown action {content['action']!r}")
+    renames = [Rename(**entry) for entry in content["renames"]]
+    for name in [*content["removals"], *(rename.old for rename in renames), *(rename.new for rename in renames)]:
+        check_file_name(name)
+    return Journal(str(content["run_id"]), content["action"], renames, list(content["removals"]))
+
+
+def apply_journal(storage: Storage, folder: str, journal: Journal) -> list[tuple[str, WriteError]]:
+    """Perform the steps of a journal that were not performed yet.
+
+    Returns the paths of the optional files that could not be renamed, with the errors.
+    """
+    failed = []
+    for name in journal.removals:
+        storage.remove(os.path.join(folder, name))
+    for rename in journal.renames:
+        old, new = os.path.join(folder, rename.old), os.path.join(folder, rename.new)
+        if not storage.exists(old):
+            if storage.exists(new) or rename.is_optional:
+                continue  # This step was performed before the interruption.
+            raise WriteError("a temporary file of an interrupted commit is missing", kind="missing_file", shard=old)
+        try:
+            storage.rename(old, new, overwrite=rename.overwrite)
+        except WriteError as error:
+            if not rename.is_optional:
+                raise
+            failed.append((new, error))
+    storage.sync_folder(folder)
+    return failed
+
+
+def recover(storage: Storage, prefix: str) -> Action | None:
+    """Complete or undo the interrupted commit of a dataset; return which, or None if there is none.
+
+    The caller must hold the lock of the dataset.
+    """
+    journal = load_journal(storage, prefix)
+    if journal is None:
+        return None
+    apply_journal(storage, os.path.dirname(prefix), journal)
+    storage.remove(journal_path(prefix))
+    return journal.action
+
+
+def find_journals(storage: Storage, folder: str) -> list[str]:
+    """Return the path prefixes of the datasets in a folder whose commit was interrupted."""
+    names = [name for name in storage.list_names(folder) if name.startswith(".") and name.endswith(JOURNAL_SUFFIX)]
+    return [os.path.join(folder, name[1 : -len(JOURNAL_SUFFIX)]) for name in sorted(names)]
+
+
+def list_journaled_names(storage: Storage, prefix: str) -> list[str]:
+    """Return the names of all files that the journal of a dataset renames or removes."""
+    journal = load_journal(storage, prefix)
+    return [] if journal is None else [*(rename.new for rename in journal.renames), *journal.removals]
+
+
+def interrupted_commit_error(storage: Storage, prefix: str) -> IncompleteDatasetError:
+    """Create the error for reading a dataset whose commit is not finished."""
+    lock_path = dataset_file_path(prefix, LOCK_SUFFIX)
+    owner = read_lock_owner(storage, lock_path)
+    if owner is not None and is_possibly_alive(owner):
+        cause = locked_error(lock_path, owner).message.partition(": ")[2]
+        message, hint = f"the dataset is being replaced by {cause}", "open it again in a moment"
+    else:
+        message = "the dataset was not completely written, because the writer was interrupted"
+        hint = f"`recordmill repair {prefix}` completes or undoes the work"
+    return IncompleteDatasetError(message, kind="interrupted_commit", shard=prefix, hint=hint)

@@ -1,0 +1,170 @@
+"""The lock of a destination: a hidden file that exists while a process writes there.
+
+The file is created exclusively with its whole content, which works on all file systems, also those without `flock`.
+The lock of a dead process of this machine is taken over. Whether a process of another machine, or of another container,
+is alive cannot be known, so that its lock stays until it is broken explicitly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from dataclasses import asdict, dataclass
+
+from recordmill.errors import DestinationLockedError, WriteError
+from recordmill.storage.base import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class LockOwner:
+    """The process that holds a lock.
+
+    Parameters
+    ----------
+    host : str
+        Name of the machine.
+    pid : int
+        Process id.
+    started : str
+        Time at which the lock was taken, in UTC.
+    process_start : str or None
+        Start of the process in a form that distinguishes it from a later process with the same id; None if unknown.
+    namespace : str or None
+        Process id namespace, which differs between containers; None if unknown.
+    token : str
+        Random text that distinguishes the locks of one process.
+    """
+
+    host: str
+    pid: int
+    started: str
+    process_start: str | None
+    namespace: str | None
+    token: str
+
+
+class WriterLock:
+    """The lock of a destination, which is taken when the object is created.
+
+    Parameters
+    ----------
+    storage : Storage
+    path : str
+        Path of the lock file.
+    break_lock : bool
+        Take over the lock even if its owner may be alive.
+
+    Raises
+    ------
+    DestinationLockedError
+        If another process, or another writer of this process, holds the lock.
+    """
+
+    def __init__(self, storage: Storage, path: str, *, break_lock: bool = False) -> None:
+        self._storage, self._path = storage, path
+        self._owner = _describe_this_process()
+        content = json.dumps(asdict(self._owner)).encode()
+        while True:
+            try:
+                storage.create_exclusively(path, content)
+                return
+            except FileExistsError:
+                self._remove_stale_lock(break_lock=break_lock)
+
+    def _remove_stale_lock(self, *, break_lock: bool) -> None:
+        """Remove a lock whose owner is dead; raise DestinationLockedError if it may be alive."""
+        owner = read_lock_owner(self._storage, self._path)
+        if owner is not None and not break_lock and is_possibly_alive(owner):
+            raise locked_error(self._path, owner)
+        if owner is None and not break_lock and self._storage.exists(self._path):
+            raise locked_error(self._path, None)
+        # Only one of several processes can rename the file. If it is not the stale lock any more, it is put back.
+        removed = f"{self._path}.tmp-{os.urandom(6).hex()}"
+        with contextlib.suppress(WriteError):
+            self._storage.rename(self._path, removed, overwrite=True)
+            if read_lock_owner(self._storage, removed) == owner:
+                self._storage.remove(removed)
+            else:
+                self._storage.rename(removed, self._path, overwrite=False)
+
+    def check(self) -> None:
+        """Raise WriteError if another process has broken this lock."""
+        if read_lock_owner(self._storage, self._path) != self._owner:
+            raise WriteError(
+                "another process has taken over the lock of this destination, so nothing was written",
+                kind="lock_lost",
+                shard=self._path,
+                hint="run it again after the other process has finished",
+            )
+
+    def release(self) -> None:
+        """Remove the lock file, unless another process has taken over the lock."""
+        with contextlib.suppress(OSError):
+            if read_lock_owner(self._storage, self._path) == self._owner:
+                self._storage.remove(self._path)
+
+
+def read_lock_owner(storage: Storage, path: str) -> LockOwner | None:
+    """Return the owner of a lock file; None if there is no such file, or its content is not a lock."""
+    try:
+        content = json.loads(storage.read(path))
+        return LockOwner(**content)
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
+
+
+def locked_error(path: str, owner: LockOwner | None) -> DestinationLockedError:
+    """Create the error for a destination that is locked."""
+    name = "an unknown process" if owner is None else f"process {owner.pid} on {owner.host}, since {owner.started}"
+    return DestinationLockedError(
+        f"another writer has locked this destination: {name}",
+        kind="locked",
+        shard=path,
+        host=None if owner is None else owner.host,
+        pid=None if owner is None else owner.pid,
+        started=None if owner is None else owner.started,
+        hint="wait until it has finished; if it no longer runs, use break_lock=True",
+    )
+
+
+def is_possibly_alive(owner: LockOwner) -> bool:
+    """Return False if the owner of a lock is known to be dead."""
+    here = _describe_this_process()
+    if (owner.host, owner.namespace) != (here.host, here.namespace):
+        return True
+    if owner.pid == here.pid:
+        return owner.process_start == here.process_start
+    try:
+        os.kill(owner.pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    start = _read_process_start(owner.pid)
+    return start is None or start == owner.process_start
+
+
+def _describe_this_process() -> LockOwner:
+    import platform
+
+    try:
+        namespace = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        namespace = None
+    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    pid = os.getpid()
+    return LockOwner(platform.node(), pid, started, _read_process_start(pid), namespace, os.urandom(8).hex())
+
+
+def _read_process_start(pid: int) -> str | None:
+    """Return the boot id and the start time of a process since the boot; "dead" for a zombie; None if unknown."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            boot_id = file.read().strip()
+        return "dead" if fields[0] in (b"Z", b"X") else f"{boot_id}:{int(fields[19])}"
+    except (OSError, ValueError, IndexError):
+        return None

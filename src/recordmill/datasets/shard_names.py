@@ -1,0 +1,196 @@
+"""Names of the shards of a dataset, and of the hidden files that belong to the dataset as a whole.
+
+A destination, such as ``out/train``, is the prefix of all shard names. The manifest, the lock, the journal and the
+progress of a run are hidden files in the same folder, whose names begin with the last part of the prefix.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import count
+
+from recordmill.errors import OutputExistsError
+from recordmill.formats.base import Format
+from recordmill.formats.registry import FORMATS
+from recordmill.storage.base import Storage
+from recordmill.storage.compression import SUFFIXES
+
+MANIFEST_SUFFIX = ".manifest.json"
+JOURNAL_SUFFIX = ".journal.json"
+LOCK_SUFFIX = ".lock"
+PROGRESS_SUFFIX = ".progress.jsonl"
+_DATASET_SUFFIXES = (MANIFEST_SUFFIX, JOURNAL_SUFFIX, LOCK_SUFFIX, PROGRESS_SUFFIX)
+# End of the names of temporary files, see `LocalOutputFile`.
+_TEMPORARY_NAME = re.compile(r"\.(?P<name>.+)\.tmp-[0-9a-f]+")
+# Names such as ``train-00002-of-00004.tfrecord`` and ``train.tfrecord-00002-of-00004``.
+_COUNTED_NAME = re.compile(r"(?P<prefix>.*)-(?P<shard>[0-9]+)-of-(?P<total>[0-9]+)(?P<suffix>[^0-9].*|)")
+_NUMBERED_NAME = re.compile(r"(?P<prefix>.*)-(?P<shard>[0-9]+)")
+# Names with a larger total are not counted: nobody has so many shards, and the missing names have to be listed.
+_MAX_TOTAL = 1_000_000
+
+
+def build_path_prefix(destination: str | os.PathLike[str]) -> str:
+    """Return the common prefix of the shard paths; for a directory, the prefix is ``part`` inside it."""
+    prefix = os.fspath(destination)
+    return os.path.join(prefix, "part") if prefix.endswith(os.sep) or prefix in ("", ".") else prefix
+
+
+def dataset_file_path(prefix: str, suffix: str) -> str:
+    """Return the path of a hidden file that belongs to the dataset with this path prefix."""
+    folder, name = os.path.split(prefix)
+    return os.path.join(folder, f".{name}{suffix}")
+
+
+def build_shard_paths(
+    destination: str | os.PathLike[str], format_: Format, num_shards: int, suffix: str = ""
+) -> list[str]:
+    """Return the paths of the shards that are written to a destination; `suffix` is the suffix of the compression."""
+    prefix = build_path_prefix(destination)
+    if num_shards == 1 and _names_single_file(prefix, format_, suffix):
+        return [prefix]
+    pattern = format_.pattern
+    return [pattern.format(prefix=prefix, shard=shard, num_shards=num_shards) + suffix for shard in range(num_shards)]
+
+
+def check_leftover_shards(
+    storage: Storage, destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]
+) -> None:
+    """Raise OutputExistsError if the destination has shards of an earlier run that are not among `paths`."""
+    for path in find_leftover_shards(storage, destination, format_, suffix, paths):
+        raise OutputExistsError(
+            "shards with the same prefix but another number of shards exist; "
+            "a glob pattern would match them and the new ones",
+            shard=path,
+            hint="choose another name or use overwrite=True, which removes them",
+        )
+
+
+def find_leftover_shards(
+    storage: Storage, destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]
+) -> list[str]:
+    """Find shards of an earlier run to the same destination that are not among `paths`.
+
+    A run that writes another number of shards produces other names. The old shards would match the same glob pattern
+    as the new ones, so writers refuse to run beside them, or remove them with ``overwrite=True``.
+    """
+    written, prefix = set(paths), build_path_prefix(destination)
+    if _names_single_file(prefix, format_, suffix):
+        return []
+    if "{num_shards" in format_.pattern:
+        return list(_find_shards_with_other_total(storage, prefix, format_.pattern, suffix, written))
+    return list(_find_consecutive_shards(storage, prefix, format_.pattern, suffix, len(written)))
+
+
+def _names_single_file(prefix: str, format_: Format, suffix: str) -> bool:
+    return prefix.removesuffix(suffix).endswith(format_.suffixes)
+
+
+def _find_shards_with_other_total(
+    storage: Storage, prefix: str, pattern: str, suffix: str, written: set[str]
+) -> Iterator[str]:
+    """Yield existing shards of the destination whose names contain another total number of shards."""
+    folder, name_prefix = os.path.split(prefix)
+    any_numbers = _compile_pattern(pattern, re.escape(name_prefix), suffix)
+    written_names = {os.path.basename(path) for path in written}
+    for path in storage.expand(folder or "."):
+        name = os.path.basename(path)
+        is_in_folder = os.path.dirname(path) == (folder or ".")
+        if is_in_folder and name not in written_names and any_numbers.fullmatch(name):
+            yield os.path.join(folder, name)
+
+
+def _compile_pattern(pattern: str, prefix: str, suffix: str) -> re.Pattern[str]:
+    """Return the regular expression for names of a format's pattern with any numbers; `prefix` is one itself."""
+    fixed = re.escape(pattern).replace(r"\{prefix\}", prefix)
+    return re.compile(re.sub(r"\\{(shard|num_shards)(:05d)?\\}", lambda _: "[0-9]+", fixed) + re.escape(suffix))
+
+
+def _find_consecutive_shards(storage: Storage, prefix: str, pattern: str, suffix: str, first: int) -> Iterator[str]:
+    """Yield existing shards numbered from `first` up to a gap; files after it, as ``coco-2017``, may be unrelated."""
+    for shard in count(first):
+        path = pattern.format(prefix=prefix, shard=shard) + suffix
+        if not storage.exists(path):
+            return
+        yield path
+
+
+def is_name_of_dataset(name: str, prefix_name: str) -> bool:
+    """Return True if a file name, without its folder, is one that writers give to a shard with this prefix."""
+    match = _COUNTED_NAME.fullmatch(name)
+    if match is not None and match["prefix"] == prefix_name:
+        return True
+    patterns = [(format_.pattern, suffix) for format_ in FORMATS.values() for suffix in SUFFIXES.values()]
+    return name == prefix_name or any(
+        _compile_pattern(pattern, re.escape(prefix_name), suffix).fullmatch(name) for pattern, suffix in patterns
+    )
+
+
+def find_temporary_files(storage: Storage, prefix: str) -> list[str]:
+    """Find the temporary files of writers of the dataset with this path prefix; other datasets' files are left alone."""
+    folder, prefix_name = os.path.split(prefix)
+    names = [name for name in storage.list_names(folder) if ".tmp-" in name]
+    return [os.path.join(folder, name) for name in names if _is_temporary_file_of(name, prefix_name)]
+
+
+def _is_temporary_file_of(name: str, prefix_name: str) -> bool:
+    match = _TEMPORARY_NAME.fullmatch(name)
+    if match is None:
+        return False
+    final = match["name"]
+    if final in {f".{prefix_name}{suffix}" for suffix in _DATASET_SUFFIXES}:
+        return True
+    # Sidecars are hidden files whose names end with a suffix of their own, as in ``.train.rec.rmx``.
+    candidates = {final, os.path.splitext(final.removeprefix("."))[0]}
+    candidates |= {os.path.splitext(final)[0] + suffix for format_ in FORMATS.values() for suffix in format_.suffixes}
+    return any(is_name_of_dataset(candidate, prefix_name) for candidate in candidates)
+
+
+def find_possible_prefixes(path: str) -> list[str]:
+    """Return the path prefixes of the datasets to which a shard may belong, judging by its name."""
+    folder, name = os.path.split(path)
+    matches = [pattern.fullmatch(name) for pattern in (_COUNTED_NAME, _NUMBERED_NAME)]
+    return [path, *(os.path.join(folder, match["prefix"]) for match in matches if match is not None)]
+
+
+@dataclass(frozen=True, slots=True)
+class CountedShards:
+    """Shards of one folder whose names contain the same prefix and the same total number of shards.
+
+    Parameters
+    ----------
+    paths : list of str
+        Existing shards.
+    missing : list of str
+        Paths that the names of the others imply, but that do not exist.
+    key : tuple of str
+        Folder, prefix and suffix: what the names of a dataset have in common, apart from the total.
+    """
+
+    paths: list[str]
+    missing: list[str]
+    key: tuple[str, str, str]
+
+
+def count_shards(paths: Iterable[str]) -> list[CountedShards]:
+    """Group shards with names such as ``train-00002-of-00004`` by prefix and total, and find the missing ones."""
+    groups: dict[tuple[str, str, str, str], dict[int, str]] = defaultdict(dict)
+    for path in paths:
+        folder, name = os.path.split(path)
+        match = _COUNTED_NAME.fullmatch(name)
+        if match is not None and 0 < int(match["total"]) <= _MAX_TOTAL:
+            groups[folder, match["prefix"], match["suffix"], match["total"]][int(match["shard"])] = path
+    counted = []
+    for (folder, prefix, suffix, total), shards in groups.items():
+        first = 1 if int(total) in shards else 0  # Some programs number their shards from 1.
+        width = len(os.path.basename(next(iter(shards.values()))).removeprefix(f"{prefix}-").partition("-of-")[0])
+        missing = [
+            os.path.join(folder, f"{prefix}-{number:0{width}d}-of-{total}{suffix}")
+            for number in range(first, first + int(total))
+            if number not in shards
+        ]
+        counted.append(CountedShards(list(shards.values()), missing, (folder, prefix, suffix)))
+    return counted

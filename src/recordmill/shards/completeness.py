@@ -1,0 +1,274 @@
+"""Select the shards that paths stand for, and check that datasets which are named as a whole are complete.
+
+A folder, a prefix, or a pattern that matches every name in a manifest names a whole dataset. Explicit files and narrower
+patterns are a selection, which is never checked.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from recordmill.datasets.journal import find_journals, interrupted_commit_error, journal_path, list_journaled_names
+from recordmill.datasets.manifest import (
+    Manifest,
+    ManifestShard,
+    Probes,
+    find_manifests,
+    load_manifest,
+    manifest_path,
+)
+from recordmill.datasets.shard_names import (
+    CountedShards,
+    build_path_prefix,
+    count_shards,
+    find_possible_prefixes,
+    is_name_of_dataset,
+)
+from recordmill.errors import IncompleteDatasetError
+from recordmill.shards.paths import Paths, expand_path, list_paths, no_shard_error
+from recordmill.storage.base import Storage
+from recordmill.storage.local import natural_sort_key
+from recordmill.types import Fault
+
+# An error message names at most this many files of each kind.
+_MAX_NAMED = 5
+
+
+@dataclass(slots=True)
+class Selection:
+    """The files that paths stand for, and what is known about the datasets to which they belong.
+
+    Parameters
+    ----------
+    files : list of str
+        Existing shards, in natural order and without duplicates.
+    complete : bool or None
+        True if datasets were named as a whole and nothing is wrong with them. False for a part of a dataset, or if
+        shards are missing, foreign or replaced. None if nothing states how many shards there should be.
+    missing, foreign, replaced : list of str
+        Shards that do not exist, do not belong to the dataset, or have other content than the manifest states. `files`
+        contains the last two.
+    interrupted : list of str
+        Path prefixes of the datasets whose commit was interrupted.
+    manifests : dict of str to Manifest
+        Manifests of the datasets that were named as a whole, by the path of the manifest.
+    """
+
+    files: list[str] = field(default_factory=list)
+    complete: bool | None = None
+    missing: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
+    interrupted: list[str] = field(default_factory=list)
+    manifests: dict[str, Manifest] = field(default_factory=dict)
+
+    def find_replaced(self, shards: Iterable[ShardContent]) -> None:
+        """Compare opened shards with the manifests, and add those that differ to `replaced`."""
+        entries = {
+            os.path.join(os.path.dirname(path), shard.name): shard
+            for path, manifest in self.manifests.items()
+            for shard in manifest.shards
+        }
+        self.replaced = [shard.path for shard in shards if shard.path in entries and shard.differs(entries[shard.path])]
+        if self.replaced:
+            self.complete = False
+
+    def keep_complete(self) -> None:
+        """Remove foreign and replaced files from `files`."""
+        excluded = {*self.foreign, *self.replaced}
+        self.files = [path for path in self.files if path not in excluded]
+
+    @property
+    def classes(self) -> list[str] | None:
+        """Class names, if all manifests have the same ones."""
+        names = [manifest.classes for manifest in self.manifests.values()]
+        return names[0] if names and all(other == names[0] for other in names) else None
+
+    def raise_if_interrupted(self, storage: Storage) -> None:
+        """Raise IncompleteDatasetError if the commit of a dataset was interrupted."""
+        for prefix in self.interrupted:
+            raise interrupted_commit_error(storage, prefix)
+
+    def raise_if_incomplete(self) -> None:
+        """Raise IncompleteDatasetError if shards are missing, foreign or replaced."""
+        shards = self.missing + self.foreign + self.replaced
+        if shards:
+            raise IncompleteDatasetError(
+                f"the dataset is not complete: {'; '.join(self.describe_problems())}",
+                kind="incomplete_dataset",
+                shard=shards[0],
+                missing=self.missing,
+                foreign=self.foreign,
+                replaced=self.replaced,
+                hint="restore the shards, name the ones you need, or open the rest with allow_incomplete=True",
+            )
+
+    def describe_problems(self) -> list[str]:
+        """Return one text per kind of problem, with the names of the first shards."""
+        kinds = [
+            ("missing", self.missing),
+            ("not part of it", self.foreign),
+            ("different from the manifest", self.replaced),
+        ]
+        texts = [f"{_count(paths)} {problem}: {_list_names(paths)}" for problem, paths in kinds if paths]
+        return texts + [f"the writer of {prefix} was interrupted" for prefix in self.interrupted]
+
+    def list_faults(self, storage: Storage) -> list[Fault]:
+        """Return the problems as faults of a verification."""
+        texts = {
+            "missing_shard": "the shard does not exist",
+            "foreign_shard": "the file does not belong to the dataset",
+            "replaced_shard": "the content differs from the manifest: it belongs to another run, or was changed",
+        }
+        paths = {"missing_shard": self.missing, "foreign_shard": self.foreign, "replaced_shard": self.replaced}
+        faults = [Fault(kind, path, None, None, texts[kind]) for kind, names in paths.items() for path in names]
+        for prefix in self.interrupted:
+            error = interrupted_commit_error(storage, prefix)
+            faults.append(Fault("interrupted_commit", prefix, None, None, f"{error.message}; {error.hint}"))
+        return faults
+
+
+@dataclass(frozen=True, slots=True)
+class ShardContent:
+    """What identifies the content of an opened shard.
+
+    Parameters
+    ----------
+    path : str
+    num_bytes, num_records : int
+        Size of the file, and number of records with the damaged ones.
+    probes : tuple of (int, int)
+        Offset and CRC-32C of some blocks of the file.
+    is_damaged : bool
+        A fault was found in the shard.
+    """
+
+    path: str
+    num_bytes: int
+    num_records: int
+    probes: Probes
+    is_damaged: bool
+
+    def differs(self, entry: ManifestShard) -> bool:
+        """Return True if this is not the shard in the manifest; a damaged shard still is."""
+        if (self.num_bytes, self.num_records, self.probes) == (entry.num_bytes, entry.num_records, entry.fingerprint):
+            return False
+        common = set(self.probes).intersection(entry.fingerprint) if len(entry.fingerprint) > 1 else ()
+        return not (self.is_damaged or (common and self.num_bytes == entry.num_bytes))
+
+
+def _count(paths: list[str]) -> str:
+    return "1 file is" if len(paths) == 1 else f"{len(paths):,} files are"
+
+
+def _list_names(paths: list[str]) -> str:
+    names = ", ".join(paths[:_MAX_NAMED])
+    return names if len(paths) <= _MAX_NAMED else f"{names} and {len(paths) - _MAX_NAMED:,} more"
+
+
+def select_shards(paths: Paths, storage: Storage) -> Selection:
+    """Find the shards that paths, patterns, folders and prefixes stand for, and what is missing among them."""
+    names = list_paths(paths)
+    if not names:
+        raise FileNotFoundError(2, "expected at least one shard, got", "an empty list of paths")
+    selections = [_select_source(name, storage) for name in names]
+    if len(selections) == 1:
+        return selections[0]
+    known = {selection.complete for selection in selections}
+    merged = Selection(complete=False if False in known else None if None in known else True)
+    for selection in selections:
+        merged.missing += selection.missing
+        merged.foreign += selection.foreign
+        merged.manifests |= selection.manifests
+    merged.files = list(dict.fromkeys(path for selection in selections for path in selection.files))
+    merged.interrupted = list(dict.fromkeys(prefix for selection in selections for prefix in selection.interrupted))
+    return merged
+
+
+def _select_source(name: str, storage: Storage) -> Selection:
+    files = expand_path(name, storage)
+    if files == [name]:
+        return _select_file(name, storage)
+    selection = Selection(files)
+    if storage.list_names(name):
+        _check_folder(selection, name.rstrip(os.sep) or name, lambda _: True, storage)
+    elif files:
+        pattern = os.path.basename(name)
+        for folder in dict.fromkeys(map(os.path.dirname, files)):
+            _check_folder(selection, folder, lambda name: fnmatch.fnmatchcase(name, pattern), storage)
+    else:
+        _select_prefix(selection, name, storage)
+    if not (selection.files or selection.missing or selection.interrupted):
+        raise no_shard_error(name)
+    return selection
+
+
+def _select_file(path: str, storage: Storage) -> Selection:
+    """Select one file; it is complete only if it is a dataset of its own."""
+    interrupted = [prefix for prefix in find_possible_prefixes(path) if storage.exists(journal_path(prefix))]
+    manifest = load_manifest(storage, manifest_path(path)) if storage.exists(manifest_path(path)) else None
+    is_dataset = manifest is not None and [shard.name for shard in manifest.shards] == [os.path.basename(path)]
+    return Selection([path], complete=is_dataset and not interrupted, interrupted=interrupted)
+
+
+def _select_prefix(selection: Selection, destination: str, storage: Storage) -> None:
+    """Select the dataset whose shards have this prefix, as it is passed to a writer."""
+    folder, prefix_name = os.path.split(build_path_prefix(destination))
+    names = [name for name in storage.list_names(folder) if is_name_of_dataset(name, prefix_name)]
+    paths = sorted((os.path.join(folder, name) for name in names), key=natural_sort_key)
+    selection.files = [path for path in paths if expand_path(path, storage)]
+    _check_folder(selection, folder, lambda name: is_name_of_dataset(name, prefix_name), storage)
+
+
+def _check_folder(selection: Selection, folder: str, matches: Callable[[str], bool], storage: Storage) -> None:
+    """Compare the selected files in one folder with its manifests and with the totals in their names."""
+    files = [path for path in selection.files if os.path.dirname(path) == folder]
+    for prefix in find_journals(storage, folder):
+        if any(map(matches, list_journaled_names(storage, prefix))):
+            selection.interrupted.append(prefix)
+    manifests = {path: load_manifest(storage, path) for path in find_manifests(storage, folder)}
+    listed: set[str] = set()
+    is_part = admits_no_others = False
+    for path, manifest in manifests.items():
+        names = [] if manifest is None else [shard.name for shard in manifest.shards]
+        matched = [name for name in names if matches(name)]
+        listed.update(os.path.join(folder, name) for name in matched)
+        if manifest is not None and names and matched == names:
+            selection.manifests[path] = manifest
+            missing = [os.path.join(folder, name) for name in names]
+            selection.missing += [path for path in missing if path not in set(files)]
+            admits_no_others |= manifest_path(os.path.join(folder, names[0])) != path
+        is_part |= bool(matched) and matched != names
+    others = [path for path in files if path not in listed]
+    if admits_no_others:
+        selection.foreign += others
+        counted: set[str] = set()
+    else:
+        counted, is_part_of_counted = _check_counts(selection, others, matches)
+        is_part |= is_part_of_counted
+    if is_part or selection.missing or selection.foreign or selection.interrupted:
+        selection.complete = False
+    elif selection.complete is not False:
+        is_known = bool(files) and all(path in listed or path in counted for path in files)
+        is_first = selection.files[: len(files)] == files
+        selection.complete = True if is_known and (is_first or selection.complete) else None
+
+
+def _check_counts(selection: Selection, paths: list[str], matches: Callable[[str], bool]) -> tuple[set[str], bool]:
+    """Find missing shards by the totals in the names; return the counted shards, and whether some were not named."""
+    counted: set[str] = set()
+    is_part = False
+    largest: dict[tuple[str, str, str], CountedShards] = {}
+    for shards in sorted(count_shards(paths), key=lambda shards: -len(shards.paths)):
+        counted.update(shards.paths)
+        if largest.setdefault(shards.key, shards) is not shards:
+            selection.foreign += shards.paths  # The names of another run contain another total.
+            continue
+        named = [path for path in shards.missing if matches(os.path.basename(path))]
+        is_part |= len(named) < len(shards.missing)
+        if len(named) == len(shards.missing):
+            selection.missing += named
+    return counted, is_part

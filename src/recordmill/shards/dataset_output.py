@@ -1,0 +1,281 @@
+"""Write the shards of one destination as a whole: lock it, write under temporary names, and commit all shards together.
+
+After a crash at any moment, either the old dataset (or none) is in place, or a journal from which the next writer or
+`repair` completes the commit.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from recordmill.datasets.journal import (
+    Journal,
+    Rename,
+    apply_journal,
+    journal_path,
+    recover,
+    write_journal,
+)
+from recordmill.datasets.lock import WriterLock
+from recordmill.datasets.manifest import Manifest, ManifestShard, load_manifest, manifest_path, serialize_manifest
+from recordmill.datasets.shard_names import (
+    LOCK_SUFFIX,
+    PROGRESS_SUFFIX,
+    build_path_prefix,
+    build_shard_paths,
+    check_leftover_shards,
+    dataset_file_path,
+    find_leftover_shards,
+    find_temporary_files,
+)
+from recordmill.errors import OutputExistsError, RecordmillError, WriteError
+from recordmill.formats.base import Format
+from recordmill.schema import Schema
+from recordmill.shards.foreign_index import foreign_index_path
+from recordmill.shards.index import IndexMode
+from recordmill.shards.output import ShardOutput, check_output_compression, companion_paths, remove_cached_indexes
+from recordmill.storage.base import OutputFile, Storage, output_exists_error, write_temporary_file
+from recordmill.storage.compression import SUFFIXES
+
+
+@dataclass(frozen=True, slots=True)
+class ShardOptions:
+    """How the shards of a dataset are written.
+
+    Parameters
+    ----------
+    compression : str or None
+        Compression of whole files. Either "gzip" or "zlib".
+    level : int
+        Compression level.
+    overwrite : bool
+        Replace an existing dataset.
+    index : str
+        "auto" writes a sidecar beside each shard; "never" does not.
+    break_lock : bool
+        Take over the lock of another writer, even if it may be alive.
+    """
+
+    compression: str | None = None
+    level: int = -1
+    overwrite: bool = False
+    index: IndexMode = "auto"
+    break_lock: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetDescription:
+    """What a manifest states about the records of a dataset; see `Manifest`."""
+
+    schema: Schema | None = None
+    payload: str | None = None
+    classes: list[str] | None = field(default=None)
+    source_digest: str | None = None
+
+
+class DatasetOutput:
+    """The shards of one destination while they are written.
+
+    The destination is locked from the creation of the object until `commit` or `discard`. Creating it also completes or
+    undoes the interrupted commit of an earlier writer.
+
+    Parameters
+    ----------
+    storage : Storage
+    destination : str
+        Prefix of the shard names, a folder with a trailing slash, or the name of a single shard.
+    format_ : Format
+    options : ShardOptions
+    """
+
+    def __init__(self, storage: Storage, destination: str, format_: Format, options: ShardOptions) -> None:
+        self._compression = check_output_compression(format_, options.compression)
+        self._storage, self._format, self._options = storage, format_, options
+        self.destination, self.prefix = destination, build_path_prefix(destination)
+        self.outputs: list[ShardOutput] = []
+        self.run_id = os.urandom(8).hex()
+        self._manifest_file: OutputFile | None = None
+        # A journal on disk refers to the temporary files, so they must not be removed.
+        self._is_journaled = False
+        lock_path = dataset_file_path(self.prefix, LOCK_SUFFIX)
+        self._lock = WriterLock(storage, lock_path, break_lock=options.break_lock)
+        try:
+            self._recover()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _recover(self) -> None:
+        action = recover(self._storage, self.prefix)
+        if action is not None:
+            done = "completed" if action == "complete" else "undone"
+            warnings.warn(f"the interrupted write of {self.prefix!r} was {done}", RuntimeWarning, stacklevel=2)
+
+    def remove_leftover_files(self, keep: Collection[str] = ()) -> None:
+        """Remove the temporary files of dead runs, except those to keep, and the record of their progress."""
+        for path in set(find_temporary_files(self._storage, self.prefix)).difference(keep):
+            self._storage.remove(path)
+        if not keep:
+            self._storage.remove(dataset_file_path(self.prefix, PROGRESS_SUFFIX))
+
+    def shard_paths(self, num_shards: int) -> list[str]:
+        """Return the final paths of the shards."""
+        return build_shard_paths(self.destination, self._format, num_shards, self._suffix)
+
+    @property
+    def _suffix(self) -> str:
+        return SUFFIXES[self._compression]
+
+    def check_not_existing(self, paths: Sequence[str]) -> None:
+        """Raise OutputExistsError if the dataset, or a file that would be written, exists and must not be replaced."""
+        if self._options.overwrite:
+            return
+        index = self._format.index if self._format.index_on_write else None
+        for name in [*paths, *(foreign_index_path(path, index.suffix) for path in paths if index is not None)]:
+            if self._storage.exists(name):
+                raise output_exists_error(name)
+        check_leftover_shards(self._storage, self.destination, self._format, self._suffix, paths)
+        for path in self._list_old_shards():
+            if self._storage.exists(path):
+                raise OutputExistsError(
+                    "a dataset with the same prefix exists",
+                    shard=path,
+                    hint="choose another name or use overwrite=True, which removes it",
+                )
+
+    def _list_old_shards(self) -> list[str]:
+        """Return the paths of the shards in the manifest that is replaced."""
+        manifest = load_manifest(self._storage, manifest_path(self.prefix))
+        folder = os.path.dirname(self.prefix)
+        return [] if manifest is None else [os.path.join(folder, shard.name) for shard in manifest.shards]
+
+    def create_shard(self, path: str) -> ShardOutput:
+        """Start a shard; `path` is its final name."""
+        options = self._options
+        output = ShardOutput(
+            path,
+            self._format,
+            storage=self._storage,
+            compression=self._compression,
+            level=options.level,
+            overwrite=options.overwrite,
+            index=options.index,
+        )
+        self.outputs.append(output)
+        return output
+
+    @property
+    def warnings(self) -> list[str]:
+        """Problems that did not prevent the shards from being written."""
+        return [text for output in self.outputs for text in output.warnings]
+
+    def commit(self, outputs: Sequence[ShardOutput], description: DatasetDescription) -> None:
+        """Give all finished shards their final names, or none if an error occurs; then release the lock."""
+        for output in outputs:
+            output.check_not_existing()
+        shards = [output.prepare(description.schema, description.payload) for output in outputs]
+        self._manifest_file = self._write_manifest(shards, description)
+        journal = self._build_journal(outputs)
+        self._lock.check()
+        failed = self._apply(journal)
+        self._storage.remove(journal_path(self.prefix))
+        for output in outputs:
+            output.finish_commit(failed)
+        self._lock.release()
+        for text in self.warnings:
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+    def _write_manifest(self, shards: list[ManifestShard], description: DatasetDescription) -> OutputFile:
+        manifest = Manifest(
+            self.run_id,
+            self._format.name,
+            shards,
+            self._compression,
+            description.payload,
+            description.schema,
+            description.classes,
+            description.source_digest,
+        )
+        path = manifest_path(self.prefix)
+        return write_temporary_file(self._storage, path, serialize_manifest(manifest), overwrite=True)
+
+    def _build_journal(self, outputs: Sequence[ShardOutput]) -> Journal:
+        renames = [rename for output in outputs for rename in output.list_renames()]
+        if self._manifest_file is not None:
+            names = (os.path.basename(path) for path in (self._manifest_file.temporary, self._manifest_file.path))
+            renames.append(Rename(*names, overwrite=True))
+        replaced = {rename.new for rename in renames}
+        removals = [name for output in outputs for name in output.list_stale_files()]
+        if self._options.overwrite:
+            removals += self._list_leftover_files([output.path for output in outputs])
+        removals.append(os.path.basename(dataset_file_path(self.prefix, PROGRESS_SUFFIX)))
+        removals = [name for name in dict.fromkeys(removals) if name not in replaced]
+        return Journal(self.run_id, "complete", renames, self._keep_existing(removals))
+
+    def _list_leftover_files(self, paths: list[str]) -> list[str]:
+        """Return the names of the shards of an earlier run that are not overwritten, and of their index files."""
+        leftover = find_leftover_shards(self._storage, self.destination, self._format, self._suffix, paths)
+        old = [path for path in self._list_old_shards() if path not in set(paths)]
+        for path in leftover:
+            remove_cached_indexes(path)
+        files = [
+            name for path in dict.fromkeys(leftover + old) for name in (path, *companion_paths(path, self._format))
+        ]
+        return [os.path.basename(path) for path in files]
+
+    def _keep_existing(self, names: list[str]) -> list[str]:
+        present = set(self._storage.list_names(os.path.dirname(self.prefix)))
+        return [name for name in names if name in present]
+
+    def _apply(self, journal: Journal) -> dict[str, WriteError]:
+        """Write the journal and perform its steps; undo them after an error if no file was replaced or removed."""
+        folder = os.path.dirname(self.prefix)
+        can_undo = not self._options.overwrite
+        write_journal(self._storage, self.prefix, journal)
+        self._is_journaled = True
+        try:
+            return dict(apply_journal(self._storage, folder, journal))
+        except BaseException as error:
+            if can_undo:
+                self._undo(journal)
+            elif isinstance(error, RecordmillError):
+                error.hint = f"`recordmill repair {self.prefix}` completes the work"
+            elif not isinstance(error, Exception):  # Ctrl-C: half of the files are replaced, so replace the rest.
+                apply_journal(self._storage, folder, journal)
+                self._storage.remove(journal_path(self.prefix))
+            raise
+
+    def _undo(self, journal: Journal) -> None:
+        """Remove the files that already have their final names."""
+        folder = os.path.dirname(self.prefix)
+        present = set(self._storage.list_names(folder))
+        done = [rename.new for rename in journal.renames if rename.old not in present and rename.new in present]
+        undo = Journal(self.run_id, "undo", [], [*done, *(rename.old for rename in journal.renames)])
+        write_journal(self._storage, self.prefix, undo)
+        apply_journal(self._storage, folder, undo)
+        self._storage.remove(journal_path(self.prefix))
+        self._is_journaled = False
+
+    def discard(self) -> None:
+        """Remove all files that were not committed, and release the lock; never raises."""
+        if not self._is_journaled:
+            for output in self.outputs:
+                output.discard()
+            if self._manifest_file is not None:
+                self._manifest_file.discard()
+        self._lock.release()
+
+
+def commit_single_file(storage: Storage, output: ShardOutput) -> None:
+    """Commit a shard that belongs to no dataset, and remove the manifest of a dataset that consisted of this file."""
+    output.prepare(None, None)
+    folder = os.path.dirname(output.path)
+    removals = [*output.list_stale_files(), os.path.basename(manifest_path(output.path))]
+    renames = output.list_renames()
+    journal = Journal("", "complete", renames, [name for name in removals if name not in {new.new for new in renames}])
+    output.finish_commit(dict(apply_journal(storage, folder, journal)))
+    for text in output.warnings:
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
