@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
-# Public names, and the modules that define them.
+# Module that defines each public name.
 MEMBERS: dict[str, str] = {
     "BytesList": "train.messages",
     "Example": "train.messages",
