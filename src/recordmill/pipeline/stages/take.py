@@ -77,7 +77,7 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """Repeats all samples; each repetition is another epoch of the stages before.
+    """Repeats all samples. Each repetition is another epoch of the stages before `repeat`.
 
     Parameters
     ----------
