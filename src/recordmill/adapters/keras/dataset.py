@@ -70,7 +70,7 @@ class PyDataset:
         self.dataset = dataset
         self._select_features = Selection(x, y, sample_weight)
         self._num_batches = len(dataset)
-        # The epoch; the batch that it starts at, above 0 after a resume; and how many of its batches were trained.
+        # Epoch, its first batch (above 0 after a resume), and the number of its batches on which the model was trained.
         self._epoch = self._start = self._num_trained = 0
         self._requested: set[int] = set()
         self._has_ended_resumed_epoch = False

@@ -53,7 +53,7 @@ class Stream:
             raise TypeError("loader must be a recordmill.Loader, got a Dataset; pass dataset.loader()")
         self._loader = loader
         self._select_features = Selection(x, y, sample_weight)
-        # States after the batches that Keras has requested, but on which the model was not trained yet.
+        # State after each batch that Keras has requested, but on which the model was not trained yet.
         self._pending: deque[dict[str, Any]] = deque()
         self._trained: dict[str, Any] | None = None
         self._start: dict[str, Any] | None = None
@@ -82,7 +82,7 @@ class Stream:
             self._loader.load_state_dict(self._trained)
         self._pending.clear()
         self._start = None
-        num_empty = 0  # one such epoch is normal: an epoch that was resumed at its end has no batch
+        num_empty = 0  # one empty epoch is normal: an epoch that was resumed at its end has no batch
         while num_empty < _MAX_EMPTY_EPOCHS:
             num_empty += 1
             epoch = iter(self._loader)
@@ -104,7 +104,7 @@ class Stream:
         return create_callback(self)
 
     def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:  # noqa: ARG002 (any number of steps fits)
-        """Prepare for counting the batches of an epoch of ``fit``; the callback calls this method."""
+        """Reset the number of trained batches at the start of an epoch of ``fit``; the callback calls this method."""
         self._step = 0
         self._trained = self._trained or self._start
 

@@ -87,7 +87,7 @@ def _prefetch_transfers(transfer: Transfer, batches: Iterator[BatchAndState]) ->
 
 
 class Transfer:
-    """Moves the tensors of a batch to a device or into page-locked memory; done when `start` returns.
+    """Moves the tensors of a batch to a device or into page-locked memory; the move is complete when `start` returns.
 
     Parameters
     ----------
@@ -99,11 +99,11 @@ class Transfer:
         self._move = move
 
     def start(self, batch: Any) -> Any:
-        """Move the tensors of a batch, in any thread; return the argument of `finish`."""
+        """Move the tensors of a batch; can be called in any thread. Return the argument of `finish`."""
         return map_leaves(lambda value: self._move(value) if _is_tensor(value) else value, batch)
 
     def finish(self, started: Any) -> Any:
-        """Return the transferred batch, in the caller's thread."""
+        """Return the transferred batch; must be called in the thread that uses it."""
         return started
 
 
@@ -135,7 +135,7 @@ class CudaTransfer(Transfer):
         batch, event = started
         current = self._cuda.current_stream(self._device)
         current.wait_event(event)
-        # Tells PyTorch's allocator not to reuse the memory before the caller's stream has finished with it.
+        # With this, PyTorch's allocator reuses the memory only after the caller's stream has finished with it.
         map_leaves(lambda value: value.record_stream(current) if _is_tensor(value) else None, batch)
         return batch
 

@@ -16,12 +16,12 @@ T = TypeVar("T")
 _WORD = 0xFFFFFFFF
 _MINSTD = 2**31 - 1
 _MINSTD_SPAN = _MINSTD - 2
-# The order of parts does not depend on the seed of the reader.
+# Seed of the order of parts. The seed of the reader has no effect on this order.
 _PART_SEED = 524287
 
 
 def shuffle_parts(parts: list[T], epoch: int) -> None:
-    """Shuffle parts in place; `parts` must have the order of the previous epoch."""
+    """Shuffle the parts in place for an epoch; on entry, `parts` must have the order of the previous epoch."""
     shuffle_like_libstdcxx(parts, _PART_SEED + epoch)
 
 
@@ -67,7 +67,7 @@ class SlotGenerator:
         return self._state - 1
 
     def next_slot(self) -> int:
-        """Return the slot of the record that is yielded and replaced next."""
+        """Return the slot whose record is yielded next and replaced by a new one."""
         return draw_uniform_int(self._draw_number, _MINSTD_SPAN, self._count)
 
 

@@ -1,4 +1,4 @@
-"""Augmenters of ``mx.image``: callables that change one image, with random numbers of `random` and `numpy.random`.
+"""Augmenters of ``mx.image``: callables that change one image, with random numbers from `random` and `numpy.random`.
 
 Color augmenters take float32 images in RGB order.
 """
