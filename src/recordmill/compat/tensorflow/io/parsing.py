@@ -87,7 +87,7 @@ def read_payloads(serialized: Any) -> tuple[Payloads, bool]:
 
 
 def convert_parse_error(error: rm.RecordmillError, single: bool, names: Any) -> InvalidArgumentError:
-    """Convert an error of recordmill's parser to TensorFlow's."""
+    """Convert an error of recordmill's parser to TensorFlow's InvalidArgumentError."""
     labels = [] if names is None else array_of(names).reshape(-1).tolist()
     position = error.record or 0
     label = f" {labels[position].decode('utf-8', 'backslashreplace')}" if position < len(labels) else ""

@@ -34,7 +34,7 @@ _LISTS = {
 }  # fmt: skip
 # Dtypes whose values make_tensor_proto always stores in a list.
 _ALWAYS_LISTED = ("string", "bool", "uint16")
-# Largest number of repeated values; a message of a few bytes could otherwise request any amount of memory.
+# Largest number of repeated values. Without this limit, a message of a few bytes could request any amount of memory.
 _MAX_REPEATED = 1 << 26
 
 

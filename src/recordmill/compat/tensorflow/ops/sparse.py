@@ -27,7 +27,7 @@ def _create_sparse(indices: NDArray[Any], values: NDArray[Any], shape: Any) -> S
 
 @op("sparse.slice")
 def slice_(sp_input: SparseTensor, start: Any, size: Any) -> SparseTensor:
-    """``tf.sparse.slice``: return a part of a sparse tensor; sizes beyond its end are reduced."""
+    """``tf.sparse.slice``: return a part of a sparse tensor; the part ends where the tensor ends."""
     indices, values, shape = _get_components(sp_input)
     begin, length = np.array(convert_ints(start, "sparse.slice")), np.array(convert_ints(size, "sparse.slice"))
     inside = ((indices >= begin) & (indices < begin + length)).all(axis=1)

@@ -15,9 +15,9 @@ MEMBERS: dict[str, str] = {
     "FloatList": "train.messages",
     "Int64List": "train.messages",
     "SequenceExample": "train.messages",
-    # Names for checkpoints.
+    # Names of `tf.train` that concern checkpoints.
     "latest_checkpoint": "train.checkpoints",
-    # Names for queues and sessions of TensorFlow 1.
+    # Names of `tf.train` that concern TensorFlow 1's input queues.
     "Coordinator": "graphs.queues",
     "batch": "graphs.queues",
     "match_filenames_once": "files.contents:matching_files",
