@@ -84,7 +84,7 @@ impl PyPlan {
 }
 
 impl PyPlan {
-    /// Returns the plan of the core.
+    /// Returns the wrapped plan of `recordmill-core`.
     pub fn core_plan(&self) -> &Plan {
         &self.0
     }

@@ -1,8 +1,9 @@
 //! MXNet RecordIO: magic word, 3-bit flag and 29-bit length, data, zero padding to 4 bytes. All words are
 //! little-endian.
 //!
-//! The writer splits a payload at each aligned word that equals the magic word and omits that word; the reader inserts
-//! it between the parts again. So an aligned magic word followed by flag 0 or 1 always begins a record.
+//! The writer splits a payload at each word that equals the magic word and whose offset is a multiple of 4 (an aligned
+//! word). It omits that word, and the reader inserts it between the parts again. So an aligned magic word followed by
+//! flag 0 or 1 always begins a record.
 use super::{Framing, Header, PartKind};
 use crate::error::{Fault, FaultKind};
 use crate::memory::{self, OutOfMemory};

@@ -21,12 +21,12 @@ const VERSION: u16 = 1;
 const UNKNOWN: u64 = u64::MAX;
 const KIND_MEMBER: u8 = 0;
 const KIND_BLOCK: u8 = 1;
-/// Bytes of a blob without points.
+/// Number of bytes of a blob without points.
 const FRAME_BYTES: usize = 40;
-/// Bytes of a point without its window.
+/// Number of bytes of a point at a block boundary, without its window.
 const POINT_BYTES: usize = 39;
 
-/// Content of a blob: the seek points and the size of a file, from earlier reads of it.
+/// Content of a blob: the seek points and the size of a file that earlier reads of the file have found.
 pub(super) struct SavedPoints {
     pub(super) points: SeekPoints,
     /// Decompressed size, if the valid end of the stream was read.
@@ -75,7 +75,8 @@ fn encode_point(point: &SeekPoint, blob: &mut Vec<u8>) -> Result<(), OutOfMemory
     memory::extend_from_slice(blob, data)
 }
 
-/// Deserializes the result of [`encode_seek_points`] for a file in `container` with `compressed` bytes.
+/// Deserializes the result of [`encode_seek_points`]. Fails if it belongs to another `container` or to a file of
+/// another compressed size.
 pub(super) fn decode_seek_points(
     blob: &[u8],
     container: Container,

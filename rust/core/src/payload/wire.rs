@@ -36,7 +36,7 @@ pub struct WireError {
     pub what: &'static str,
 }
 
-/// Result of reading, with an encoding error.
+/// Result of reading from a message: a value or an encoding error.
 pub type WireResult<T> = Result<T, WireError>;
 
 /// Reason why a payload could not be parsed.
@@ -253,13 +253,13 @@ impl<'a> WireReader<'a> {
     }
 }
 
-/// Returns the length of the varint of `value`.
+/// Returns the number of bytes of `value` as a varint.
 #[inline]
 pub fn varint_len(value: u64) -> usize {
     (70 - (value | 1).leading_zeros() as usize) / 7
 }
 
-/// Appends the varint of `value`.
+/// Appends `value` as a varint.
 #[inline]
 pub fn append_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
