@@ -63,8 +63,7 @@ pub fn masked_crc32c(data: &[u8]) -> u32 {
 pub fn masked_crc32c_of_u64(value: u64) -> u32 {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("sse4.2") {
-        // SAFETY: the function only requires SSE 4.2, and the condition above is true only if the processor supports
-        // it.
+        // SAFETY: the function only requires SSE 4.2, and the condition above holds only if the processor has it.
         #[allow(unsafe_code)]
         return mask_crc(unsafe { crc32c_of_u64_sse42(value) });
     }
@@ -130,8 +129,7 @@ const INTERLEAVED_LENGTHS: RangeInclusive<usize> = 8..=2048;
 pub fn crc32c_of_rows(rows: &[&[u8]], checksums: &mut [u32]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("sse4.2") {
-        // SAFETY: the function only requires SSE 4.2, and the condition above is true only if the processor supports
-        // it.
+        // SAFETY: the function only requires SSE 4.2, and the condition above holds only if the processor has it.
         #[allow(unsafe_code)]
         return unsafe { sse42::crc32c_of_rows(rows, checksums) };
     }

@@ -157,7 +157,7 @@ impl Block {
     /// `view` is the request of CPython's buffer protocol, which calls this with a valid pointer.
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         if view.is_null() {
-            return Err(PyBufferError::new_err("no view to fill"));
+            return Err(PyBufferError::new_err("the buffer request has no Py_buffer to fill"));
         }
         let block = slf.get();
         if block.is_immutable && flags & ffi::PyBUF_WRITABLE != 0 {

@@ -16,16 +16,14 @@ use crate::long_strings::{max_threads, read_long_strings, split_by_bytes};
 use crate::payload::{PyPlan, column_to_python};
 use crate::source::Source;
 
-/// Approximate number of bytes of the records in a group; so few that the columns of a group fit into the processor's
-/// cache.
+/// Approximate number of bytes of the records in a group. The columns of such a group fit into the processor's cache.
 const GROUP_BYTES: usize = 512 << 10;
 /// Minimum number of groups per thread; for fewer groups, starting a thread takes longer than it saves.
 const MIN_GROUPS_PER_THREAD: usize = 2;
 
 type ParseResult = Result<Vec<Column>, RecordError>;
 
-/// Read columns like `read_columns`, but as a list of groups of consecutive records: (number of records, columns) for
-/// each.
+/// Read columns like `read_columns`, but return one (number of records, columns) per group of consecutive records.
 ///
 /// A column with one string per record has a list of `bytes` as its values.
 #[pyfunction]
@@ -70,8 +68,7 @@ pub fn read_examples(
 
 /// Read the columns of one record, in the form in which `read_examples` returns the columns of a group.
 ///
-/// `frame` is the offset and the length of the record's frame, and the checksum of its payload in the sidecar index (-1
-/// if unknown).
+/// `frame` is (offset and length of the record's frame, checksum of its payload in the sidecar index or -1).
 #[pyfunction]
 #[pyo3(signature = (source, kind, frame, plan, *, verify=true))]
 pub fn read_example(

@@ -161,7 +161,7 @@ impl ReadAt for FileSource {
 
 impl FileSource {
     fn truncated_error(&self, offset: u64) -> SourceError {
-        changed_error(format_args!("{} bytes when opened, nothing at {offset} now", self.num_bytes))
+        changed_error(format_args!("{} bytes when opened, but no data at offset {offset} now", self.num_bytes))
     }
 }
 

@@ -25,7 +25,7 @@ use crate::source::{InterruptibleSource, Source};
 /// Error number (EIO) for errors that have no error number of the operating system.
 const INPUT_OUTPUT_ERROR: i32 = 5;
 
-/// Framing of a format, by the name of the format.
+/// The Python class `FrameKind`: the framing of a format, selected by the name of the format.
 #[pyclass(frozen, eq, hash, from_py_object, module = "recordmill._core", name = "FrameKind")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PyFrameKind(FrameKind);

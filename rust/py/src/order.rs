@@ -42,8 +42,8 @@ pub fn random_order(py: Python<'_>, length: u32, seed: u64, stream: [u32; 3]) ->
 
 /// Return the random words `first` to `first + count - 1` of each position of an epoch, for one stage.
 ///
-/// The counter is (word number / 2, bits 0 to 31 of the position, bits 32 to 47 of the position and the stage, epoch);
-/// the key is the seed.
+/// The counter of the random generator is (word number / 2, bits 0 to 31 of the position, bits 32 to 47 of the position
+/// and the stage, epoch); the key is the seed.
 #[pyfunction]
 pub fn random_words(
     py: Python<'_>,

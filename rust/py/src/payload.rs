@@ -84,7 +84,7 @@ impl PyPlan {
 }
 
 impl PyPlan {
-    /// Returns the wrapped plan of `recordmill-core`.
+    /// Returns the plan of `recordmill-core` that this object contains.
     pub fn core_plan(&self) -> &Plan {
         &self.0
     }

@@ -167,8 +167,7 @@ impl<'s> InterruptibleSource<'s> {
         Self { source, bytes_since_check: AtomicUsize::new(0), raised: Mutex::new(None) }
     }
 
-    /// Returns the exception for a failed read: the exception that a signal handler raised, or else the one for
-    /// `error`.
+    /// Returns the exception that a signal handler raised; if there is none, the exception for `error`.
     pub fn into_exception(self, error: SourceError) -> PyErr {
         let raised = self.raised.into_inner().unwrap_or_else(PoisonError::into_inner);
         raised.unwrap_or_else(|| source_error(error, None))

@@ -32,7 +32,7 @@ use crate::error::{Fault, FaultKind};
 /// Maximum total length of a footer and the header that follows it, in bytes.
 const MAX_MARGIN: usize = 16;
 
-/// Position of a part in its record.
+/// Position of a part among the parts of its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartKind {
     /// The only part of the record.

@@ -38,8 +38,8 @@ impl PayloadBuffer {
         &self.buffer[range]
     }
 
-    /// Appends a payload whose bytes are in the buffer at `range`, after the last payload. Moves them to the end of the
-    /// last payload.
+    /// Appends a payload whose bytes are in the buffer at `range`, after the last payload, but perhaps not directly
+    /// after it.
     #[inline]
     pub(super) fn push_from_buffer(&mut self, range: Range<usize>) -> Result<(), OutOfMemory> {
         let length = range.len();

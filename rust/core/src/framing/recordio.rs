@@ -62,7 +62,7 @@ impl Framing for RecordIo {
         Ok(memory::extend_from_slice(out, padding_bytes(length))?)
     }
 
-    /// Finds an aligned magic word that is followed by the flag of a whole or first part.
+    /// Finds a magic word at a multiple of 4 bytes that is followed by the flag of a whole or first part.
     fn resync(bytes: &[u8], offset: u64, _: u64) -> Option<usize> {
         let first = (4 - offset % 4) as usize % 4;
         (first..bytes.len().saturating_sub(7))

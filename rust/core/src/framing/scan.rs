@@ -10,7 +10,7 @@ use crate::error::{Fault, FaultKind};
 use crate::memory::{self, OutOfMemory};
 use crate::source::{ReadAt, SourceError};
 
-/// Number of bytes per read while records are short.
+/// Number of bytes per read while records have at most `MAX_READ_THROUGH` bytes.
 pub(super) const READ_AHEAD: usize = 256 << 10;
 /// After a record longer than this, the scan seeks to the next header instead of reading ahead.
 pub const MAX_READ_THROUGH: u64 = 4 << 10;

@@ -211,7 +211,7 @@ fn parse_int64_frames(values: &mut Vec<i64>, tag: u8, reader: &mut WireReader) -
     }
 }
 
-/// A word of eight bytes that start with a varint, and a mask that selects the bits of the varint.
+/// A word of eight bytes that begins with a varint, and a mask that selects the bits of the varint.
 type MaskedWord = (u64, u64);
 
 /// Finds the leading frames that hold one integer of up to eight bytes each. Returns their number and the bytes after

@@ -28,7 +28,7 @@ pub struct CachedKey {
     /// Protobuf tag of the list of values: of the kind that a column requests, or else of the kind of the key's first
     /// occurrence.
     pub tag: u8,
-    /// Slot of the key, if a column requests it.
+    /// Index of the column that requests the key; None if no column does.
     pub slot: Option<usize>,
     /// Index of the key that followed this one in an earlier record.
     next: usize,

@@ -2,15 +2,15 @@
 use crate::error::{Fault, FaultKind};
 use crate::memory::OutOfMemory;
 
-/// Tag of field 1, length-delimited.
+/// Tag of field 1 with a length-delimited value.
 pub const LEN_1: u32 = 0x0a;
-/// Tag of field 2, length-delimited.
+/// Tag of field 2 with a length-delimited value.
 pub const LEN_2: u32 = 0x12;
-/// Tag of field 1, varint.
+/// Tag of field 1 with a varint as its value.
 pub const VARINT_1: u32 = 0x08;
-/// Tag of field 1, eight bytes.
+/// Tag of field 1 with a value of eight bytes.
 pub const FIXED64_1: u32 = 0x09;
-/// Tag of field 1, four bytes.
+/// Tag of field 1 with a value of four bytes.
 pub const FIXED32_1: u32 = 0x0d;
 
 const VARINT: u32 = 0;

@@ -91,8 +91,8 @@ macro_rules! with_payloads {
 
 pub(super) use {with_job, with_payloads};
 
-/// Decode images into `out`, which has room for the same number of values per image. Returns faults with the rows of
-/// their images.
+/// Decode images into `out`, which has room for the same number of values per image. Returns the faults with their
+/// rows.
 ///
 /// If `dtype` is float16, `out` is a uint16 array that receives the bits of the values.
 #[pyfunction]
