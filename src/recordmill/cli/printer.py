@@ -12,7 +12,7 @@ _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
 class Printer:
-    """Prints the results of a command, as JSON if `as_json`."""
+    """Prints the results of a command: as JSON if `as_json` is True, else as text."""
 
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json

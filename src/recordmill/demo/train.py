@@ -35,7 +35,7 @@ class TrainingCurve:
 
 
 def import_keras() -> Any:
-    """Import Keras with JAX as its backend; raise MissingExtraError if it already has another backend."""
+    """Import Keras with JAX as its backend; raise MissingExtraError if Keras already has another backend."""
     os.environ["KERAS_BACKEND"] = "jax"
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     import keras

@@ -81,7 +81,7 @@ def build_writer_schema(features: Mapping[str, Plain]) -> Schema:
 
 
 def to_writer_values(kind: str, values: Sequence[Any]) -> Any:
-    """Convert the values of a feature to what a writer takes: a list of bytes, or an array."""
+    """Convert the values of a feature to the type that a writer accepts: a list of bytes, or an array."""
     return list(values) if kind == "bytes" else np.array(values, kind)
 
 
@@ -138,7 +138,7 @@ class PayloadTests:
 
     @classmethod
     def pytest_generate_tests(cls, metafunc: Any) -> None:
-        """Parametrize tests over the literals."""
+        """Parametrize tests over `literals`, the examples from the specification."""
         if "literal" in metafunc.fixturenames:
             metafunc.parametrize("literal", cls.literals, ids=lambda literal: literal[1][:24] or "empty")
 

@@ -1,4 +1,4 @@
-"""A Keras callback that reports to a data source on which batches the model was trained."""
+"""A Keras callback that informs a data source which batches the model was trained on."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class PyDataset:
         self._has_ended_resumed_epoch = is_resumed and is_complete
 
     def callback(self) -> Any:
-        """Return a Keras callback that reports to this object on which batches the model was trained.
+        """Return a Keras callback that informs this object which batches the model was trained on.
 
         Returns
         -------
@@ -143,7 +143,7 @@ class PyDataset:
         self._num_trained = min(self._start + batch + 1, self._num_batches)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state after the last batch on which the model was trained; requires the callback.
+        """Return the state after the last batch on which the model was trained; ``fit`` must use `callback`.
 
         Returns
         -------

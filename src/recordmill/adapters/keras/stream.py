@@ -94,7 +94,7 @@ class Stream:
         raise ValueError(f"{_MAX_EMPTY_EPOCHS} epochs in a row had no batch; check the filter of {self._loader!r}")
 
     def callback(self) -> Any:
-        """Return a Keras callback that reports to this object on which batches the model was trained.
+        """Return a Keras callback that informs this object which batches the model was trained on.
 
         Returns
         -------
@@ -115,7 +115,7 @@ class Stream:
             self._step += 1
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state after the last batch on which the model was trained; requires the callback.
+        """Return the state after the last batch on which the model was trained; ``fit`` must use `callback`.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""A loader that returns tensors, and copies the next ones to a device while the caller computes."""
+"""A loader that returns tensors, and copies the next batch to a device while the caller computes."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class CudaTransfer(Transfer):
         super().__init__(lambda tensor: tensor.pin_memory().to(device, non_blocking=True))
 
     def start(self, batch: Any) -> Any:
-        """Start the copies and record an event after them."""
+        """Start the copies, and record a CUDA event that completes after them."""
         with self._cuda.stream(self._stream):
             return super().start(batch), self._stream.record_event()
 
@@ -141,7 +141,7 @@ class CudaTransfer(Transfer):
 
 
 def create_transfer(device: Any, pin_memory: bool) -> Transfer | None:
-    """Return the transfer for a device, or None if tensors are not moved."""
+    """Return the `Transfer` to a device, or None if tensors stay where they are."""
     with require_extra("torch"):
         import torch
     target = torch.device("cpu" if device is None else device)

@@ -12,9 +12,9 @@ Ints = NDArray[np.int64]
 Size = tuple[int, int]
 
 NEAREST, BILINEAR, BICUBIC, AREA, LANCZOS = range(5)
-# Choose the method by size: bicubic if both sides grow, area if both shrink, bilinear otherwise.
+# Number that stands for a choice by size: bicubic if both sides grow, area if both shrink, else bilinear.
 BY_SIZE = 9
-# Choose one of the methods 0 to 4 at random.
+# Number that stands for a random choice among the methods 0 to 4.
 RANDOM = 10
 METHODS = (NEAREST, BILINEAR, BICUBIC, AREA, LANCZOS, BY_SIZE, RANDOM)
 KERNELS = ("opencv:nearest", "opencv:bilinear", "opencv:cubic", "opencv:area", "opencv:lanczos4")
@@ -39,7 +39,7 @@ def choose_interpolation(method: int, old: Size, new: Size) -> int:
 
 
 def resize(pixels: NDArray[np.uint8], size: Size, method: int) -> NDArray[np.uint8]:
-    """Resize an image with interpolation `method`, 0 to 4; return it unchanged if it already has the size."""
+    """Resize an image with interpolation `method` (0 to 4); an image that already has `size` is returned unchanged."""
     if size == pixels.shape[:2]:
         return pixels
     return rm.resize(pixels, (max(size[0], 1), max(size[1], 1)), kernel=KERNELS[method])

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError, as_mxnet_error, convert_errors
 
-# flag, label, id, id2; little-endian, without padding.
+# Fields of the image header: flag, label, id and id2; little-endian, without padding.
 _IR_FORMAT = "<IfQQ"
 _IR_SIZE = struct.calcsize(_IR_FORMAT)
 _HEADER = struct.Struct(_IR_FORMAT)

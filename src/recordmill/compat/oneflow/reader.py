@@ -37,7 +37,7 @@ def get_world_size() -> int:
 
 
 def assign_parts(num_parts: int, rank: int, world_size: int) -> range:
-    """Return the consecutive parts that process `rank` reads; the first processes may read one part more."""
+    """Return the consecutive parts that process `rank` reads; remaining parts go to the first processes."""
     if not 0 <= rank < world_size:
         raise ValueError(f"RANK must be between 0 and WORLD_SIZE - 1 = {world_size - 1}, got {rank}")
     if world_size > num_parts:

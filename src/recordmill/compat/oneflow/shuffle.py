@@ -45,7 +45,7 @@ def shuffle_like_libstdcxx(items: list[T], seed: int) -> None:
 
 
 def draw_uniform_int(draw: Callable[[], int], span: int, count: int) -> int:
-    """Return a number below `count` like ``std::uniform_int_distribution``.
+    """Draw an integer from 0 to ``count - 1``, as ``std::uniform_int_distribution`` does.
 
     `draw` returns random numbers from 0 to `span`.
     """

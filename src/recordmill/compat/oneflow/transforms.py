@@ -321,7 +321,7 @@ class CoinFlip(Module):
         self._calls = 0
 
     def forward(self) -> Tensor:
-        """Return the numbers for one batch, int8, shape (batch,)."""
+        """Draw the numbers for one batch: an int8 array of shape (batch,)."""
         draws = rm.Draws(self._seed, self._calls % 2**32)
         self._calls += 1
         return as_tensor(draws.booleans(np.arange(self._batch_size), _FLIP_STAGE, self._probability).astype(np.int8))

@@ -22,7 +22,7 @@ __all__ = ["TABLE", "frame"]
 
 
 def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
-    """Truncate the shard after 1 to 7 of the 8 bytes of its last length."""
+    """Truncate the shard inside the 8-byte length of its last record, after 1 to 7 bytes."""
     for left in range(1, HEADER_BYTES):
         data = shard.data[: shard.offset(shard.last) + left]
         yield shard.damage_at(f"cut_inside_header_{left}", data, "truncated_header", shard.last)

@@ -31,14 +31,14 @@ def _frame_split_record(cflags: tuple[int, int, int] = (FIRST, MIDDLE, LAST)) ->
 
 
 def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
-    """Truncate the shard after 1 to 7 of the 8 bytes of its last header."""
+    """Truncate the shard inside the 8-byte header of its last record, after 1 to 7 bytes."""
     for left in range(1, HEADER_BYTES):
         data = shard.data[: shard.offset(shard.last) + left]
         yield shard.damage_at(f"cut_inside_header_{left}", data, "truncated_header", shard.last)
 
 
 def cut_inside_payload(shard: IntactShard) -> Iterator[Damage]:
-    """Truncate the shard inside the data or padding after its last header."""
+    """Truncate the shard inside the data or the padding of its last record."""
     start = shard.offset(shard.last)
     for name, left in [("after_header", HEADER_BYTES), ("inside_payload", HEADER_BYTES + 1)]:
         yield shard.damage_at(f"cut_{name}", shard.data[: start + left], "truncated_payload", shard.last)

@@ -22,7 +22,7 @@ __all__ = ["TABLE", "frame"]
 
 
 def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
-    """Truncate the shard after 1 to 11 of the 12 bytes of its last header; TensorFlow reads this as a normal end."""
+    """Truncate the shard after 1 to 11 bytes of its last, 12-byte header; TensorFlow reads this as a normal end."""
     for left in range(1, HEADER_BYTES):
         data = shard.data[: shard.offset(shard.last) + left]
         yield shard.damage_at(f"cut_inside_header_{left}", data, "truncated_header", shard.last)
@@ -55,7 +55,7 @@ def flipped_bit(shard: IntactShard) -> Iterator[Damage]:
 
 
 def flipped_first_header(shard: IntactShard) -> Iterator[Damage]:
-    """Flip one bit of the first length, so that no record can be read."""
+    """Flip one bit of the first record's length, so that no record can be read."""
     yield shard.damage_at("flipped_first_header", flip_bit(shard.data, 3), "length_checksum", 0)
 
 

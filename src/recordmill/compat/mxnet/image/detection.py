@@ -50,7 +50,7 @@ def _create_augmenters(
     inter_method: int = 2,
     **color_options: Any,
 ) -> list[BoxAugmenter]:
-    """Create the augmenters for training with boxes, in MXNet's order."""
+    """Create a list of augmenters of images and boxes from options, in MXNet's order."""
     if rand_crop > 0 or rand_pad > 0:
         raise UnsupportedError("rand_crop and rand_pad are not supported", hint=CROP_HINT)
     augmenters = [_pass_boxes_through(ResizeAug(resize, inter_method))] if resize > 0 else []

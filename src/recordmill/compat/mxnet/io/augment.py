@@ -38,7 +38,7 @@ _GRAY_WEIGHTS = np.array([1868, 9617, 4899])
 # Principal axes of ImageNet's colors (Krizhevsky et al. 2012), with the numbers of fb.resnet.torch.
 EIGENVALUES = np.array([55.46, 4.794, 1.148])
 EIGENVECTORS = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])
-# Rows are red, green and blue; columns are the axes, scaled by their eigenvalues.
+# Matrix with a row for each of red, green and blue, and with the axes times their eigenvalues as columns.
 _PCA_AXES = (EIGENVECTORS * EIGENVALUES).astype(np.float32)
 _ONE, _TWO = np.float32(1), np.float32(2)
 

@@ -171,7 +171,7 @@ class _Normalizer:
 
 
 def _draw_light_parameters(values: Mapping[str, Any], generator: LibstdcxxGenerator) -> Floats:
-    """Draw the factor (contrast) and the offset (illumination) of one image."""
+    """Draw the factor (random contrast) and the offset (random illumination) for the values of one image."""
     units = np.array([[generator.uniform(), generator.uniform()]], np.float32)
     light: Floats = _scale_light_parameters(units, values)[0]
     return light

@@ -79,7 +79,7 @@ class RecordTable:
         return np.arange(first, last), [[(start - first, stop - first) for start, stop in one] for one in chunks]
 
     def locate_row(self, row: int) -> dict[str, Any]:
-        """Return the shard, the record number and the offset of the record in a row, for error messages."""
+        """Return the shard, record number and offset of the record in table row `row`, for error messages."""
         position = int(self.positions[row])
         number = int(np.searchsorted(self.first_rows, position, "right")) - 1
         record, reader = position - int(self.first_rows[number]), self.readers[number]

@@ -47,7 +47,7 @@ class ImageRecordDataset(RecordFileDataset):
 
 
 class ImageFolderDataset(Dataset):
-    """Images and classes of a folder with one subfolder per class."""
+    """Images of a folder with one subfolder per class, and the class number of each image."""
 
     def __init__(
         self, root: str | os.PathLike[str], flag: int = 1, transform: Callable[[Any, Any], Any] | None = None
