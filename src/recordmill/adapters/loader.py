@@ -38,7 +38,7 @@ class FrameworkLoader:
         return len(self._loader)
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the epoch from `set_epoch`, else the rest of the epoch of a loaded state, else the next epoch."""
+        """Iterate over the epoch from `set_epoch`, else the rest of a loaded state's epoch, else the next epoch."""
         iterator = self._iterate()
         self._iterators.add(iterator)
         return iterator
