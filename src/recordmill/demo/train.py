@@ -95,7 +95,7 @@ class LeNet:
 
 
 def train_network(network: LeNet, dataset: Any, image: str, label: str, *, epochs: int) -> TrainingCurve:
-    """Train on the first six sevenths of the batches, in order, and compute the accuracy on the other batches."""
+    """Train on about the first six sevenths of the batches, in order, and compute the accuracy on the others."""
     batch_size = 64 if len(dataset) >= 512 else 16
     loader = dataset.batch(batch_size, last="drop").loader(threads=2)
     num_held_out = max(1, len(loader) // 7)

@@ -135,7 +135,7 @@ class CudaTransfer(Transfer):
         batch, event = started
         current = self._cuda.current_stream(self._device)
         current.wait_event(event)
-        # With this, PyTorch's allocator reuses the memory only after the caller's stream has finished with it.
+        # `record_stream` makes PyTorch's allocator wait for the caller's stream before it reuses the memory.
         map_leaves(lambda value: value.record_stream(current) if _is_tensor(value) else None, batch)
         return batch
 

@@ -201,7 +201,7 @@ class MXIndexedRecordIO(MXRecordIO):
 
     @property
     def idx(self) -> dict[Any, int]:
-        """Offset of the record with each key. For a repeated key, it is the offset of the last such record."""
+        """Maps each key to the offset of its record, and a repeated key to the offset of its last record."""
         if self._offsets is None and self._output is not None:
             self._offsets = dict(self._output.list_keys_and_offsets())
         return self._offsets or {}

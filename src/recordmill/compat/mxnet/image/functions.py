@@ -124,7 +124,7 @@ def fixed_crop(
 
 
 def random_crop(src: Any, size: tuple[int, int], interp: int = 2) -> tuple[NDArray, Window]:
-    """Crop a window of `size` (width, height) at a random position; return the crop and (x, y, width, height)."""
+    """Crop a window of `size` (width, height) at a random position; return the crop and its (x, y, width, height)."""
     h, w = src.shape[:2]
     new_w, new_h = scale_down((w, h), size)
     x0, y0 = random.randint(0, w - new_w), random.randint(0, h - new_h)
@@ -132,7 +132,7 @@ def random_crop(src: Any, size: tuple[int, int], interp: int = 2) -> tuple[NDArr
 
 
 def center_crop(src: Any, size: tuple[int, int], interp: int = 2) -> tuple[NDArray, Window]:
-    """Crop a window of `size` (width, height) in the center; return the crop and (x, y, width, height)."""
+    """Crop a window of `size` (width, height) in the center; return the crop and its (x, y, width, height)."""
     h, w = src.shape[:2]
     new_w, new_h = scale_down((w, h), size)
     x0, y0 = (w - new_w) // 2, (h - new_h) // 2

@@ -187,7 +187,7 @@ def _scale_light_parameters(units: Floats, values: Mapping[str, Any]) -> Floats:
 
 
 def _can_decode_natively(values: Mapping[str, Any]) -> bool:
-    """Return whether the native decoder supports the parameters. It cannot draw the numbers for `seed_aug`."""
+    """Return whether the native decoder supports the parameters. It cannot draw the random numbers of `seed_aug`."""
     if values["seed_aug"] is not None or values["max_crop_size"] > 0 or values["inter_method"] == RANDOM:
         return False
     if values["random_resized_crop"] and (values["resize"] != -1 or values["pad"]):

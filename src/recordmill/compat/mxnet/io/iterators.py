@@ -207,7 +207,7 @@ class NDArrayIter(DataIter):
         return self._select_batch_rows(self.label)
 
     def getpad(self) -> int:
-        """Return the number of padding rows in the batch; with "roll_over", its rows from the previous epoch."""
+        """Return the number of padding rows. With "roll_over", return the number of rows from the previous epoch."""
         if self.last_batch_handle == "roll_over" and self._start == 0:
             return self._num_carried
         return max(self._start + self.batch_size - len(self._rows), 0)

@@ -71,7 +71,7 @@ class BatchRows:
 
 
 def split_part_into_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
-    """Return the byte ranges of one part of files with `size` bytes; several only with `shuffle_chunk_size` (MiB)."""
+    """Return the byte ranges that form part `part_index` of `size` bytes; several only with `shuffle_chunk_size`."""
     num_parts, part, chunk = values["num_parts"], values["part_index"], values["shuffle_chunk_size"]
     count = max(math.ceil(size * _EXTRA_RANGES / (num_parts * (chunk << 20))), 1) if chunk > 0 else 1
     step = (-(-size // (num_parts * count)) + 3) // 4 * 4
@@ -98,7 +98,7 @@ def split_span_into_chunks(starts: Ints, span: Span, size: int) -> list[Span]:
 class EpochOrderSampler:
     """Draws the record order of one epoch after another; the random generators are not reset between epochs.
 
-    With an index file all records of the part are shuffled together; without one, records move only within their chunk.
+    With an index file, all records of the part are shuffled together; otherwise records move only within their chunk.
     """
 
     def __init__(self, ranges: Sequence[Sequence[Span]], values: Mapping[str, Any]) -> None:

@@ -32,7 +32,7 @@ class Samples:
 
 
 class RecordTable:
-    """Table of the records of part `part_index` of `num_parts` of the files.
+    """Table of the records in part `part_index` when the files are split into `num_parts` parts.
 
     Can be pickled, used after a fork, and read by several threads.
     """

@@ -11,7 +11,7 @@ from recordmill.compat.mxnet.base import ParameterError
 from recordmill.compat.mxnet.nd import NDArray
 from recordmill.compat.mxnet.recordio import MXIndexedRecordIO
 
-# The threads of a loader share one record file. The lock keeps `seek` and the `read` that follows together.
+# The threads of a loader share one record file. The lock keeps other threads out between `seek` and `read`.
 _READ_LOCK = threading.Lock()
 
 
@@ -45,7 +45,7 @@ class Dataset:
         return _SampledDataset(self, sampler)
 
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """Apply `fn` to each sample: whenever it is accessed if `lazy`, else immediately."""
+        """Apply `fn` to each sample: at each access if `lazy` is True, else immediately."""
         transformed = _TransformedDataset(self, fn)
         if lazy:
             return transformed

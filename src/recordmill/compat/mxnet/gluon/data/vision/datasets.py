@@ -26,7 +26,7 @@ from recordmill.compat.mxnet.recordio import unpack
 _DEFAULT_HOME = "~/.mxnet"
 _EXTENSIONS = (".jpg", ".jpeg", ".png")
 _GZIP_MAGIC = b"\x1f\x8b"
-# Magic number of MNIST files of uint8 values, without the number of axes, which is added to it.
+# Magic number of MNIST files of uint8 values, to which the number of axes is added.
 _MNIST_MAGIC = 0x0800
 _CIFAR_SIDE = 32
 
