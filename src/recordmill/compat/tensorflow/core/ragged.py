@@ -259,7 +259,7 @@ def _as_integers(numbers: Any) -> NDArray[Any]:
 
 
 def _format_nested(value: Any) -> str:
-    """Format nested arrays with commas, abbreviated as NumPy does."""
+    """Format nested arrays with commas between values; NumPy's print options shorten long arrays."""
     if not isinstance(value, np.ndarray):
         return str(value)
     return np.array2string(value, separator=", ") if value.size else repr(value.tolist())
@@ -354,7 +354,7 @@ def to_sparse(ragged: RaggedTensor) -> SparseTensor:
 
 @op("ragged.from_sparse")
 def from_sparse(st_input: Any, row_splits_dtype: Any = np.int64) -> RaggedTensor:
-    """Convert a 2-D sparse tensor, in which the values of each row start at column 0, without gaps, to a ragged one."""
+    """Convert a 2-D sparse tensor to a ragged one; the values of each row must start at column 0, without gaps."""
     if not isinstance(st_input, SparseTensor):
         raise TypeError(f"expected a SparseTensor, got {type(st_input).__name__}")
     indices = st_input.indices.values
@@ -420,13 +420,13 @@ def _dense_to_ragged(array: NDArray[Any]) -> Any:
 
 
 def stack_ragged_rows(rows: Sequence[Any], dtype: Any = np.int64) -> RaggedTensor:
-    """Combine tensors into the rows of a ragged tensor; they must all be dense, or all ragged with the same depth."""
+    """Combine tensors, which are all dense or all ragged with the same depth, into the rows of a ragged tensor."""
     lengths = np.array([len(row) for row in rows], dtype)
     return RaggedTensor(concatenate_rows(rows, dtype), partition.from_lengths(lengths))
 
 
 def concatenate_rows(rows: Sequence[Any], dtype: Any) -> Any:
-    """Concatenate tensors along their first axis; they must all be dense, or all ragged with the same depth."""
+    """Concatenate tensors, which are all dense or all ragged with the same depth, along their first axis."""
     if isinstance(rows[0], Tensor):
         return Tensor(np.concatenate([row.values for row in rows]))
     lengths = np.concatenate([np.diff(row.row_splits.values) for row in rows]).astype(dtype)

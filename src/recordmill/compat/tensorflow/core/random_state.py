@@ -76,7 +76,7 @@ def _hash_seeds(global_seed: int, seed: int | None) -> bytes:
 
 
 def to_nonnegative_ints(*numbers: int) -> list[int]:
-    """Encode integers as non-negative ones, which is what NumPy's generators accept as seeds."""
+    """Encode each integer as two non-negative ones, because NumPy's generators accept no negative seeds."""
     return [word for number in numbers for word in (abs(number), int(number < 0))]
 
 

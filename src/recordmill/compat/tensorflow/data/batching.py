@@ -198,7 +198,7 @@ def _parses_or_decodes(node: Map) -> bool:
 
 
 class Unbatch(Node):
-    """Rows of each element along its first axis."""
+    """The rows along the first axis of each element, as separate elements."""
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         for element in self.input.iterate(execution):

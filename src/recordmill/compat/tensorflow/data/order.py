@@ -181,7 +181,7 @@ class Shuffle(Node):
         self._own_entropy = np.random.SeedSequence().entropy
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Fill the buffer, yield a random element per further input element, then the rest in random order."""
+        """Fill the buffer; then yield a random element per new input element, and finally the rest in random order."""
         generator = np.random.default_rng(self._shuffle_entropy(self.begin_pass() if self._again else 0))
         positions = _draw_positions(generator, self._size)
         buffer: list[Step] = []

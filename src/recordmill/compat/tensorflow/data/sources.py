@@ -112,7 +112,7 @@ def _slice_leaf(leaf: Any, position: int) -> Any:
 
 
 class Range(Source):
-    """Integers of a range."""
+    """The integers of a range, as in Python's `range`."""
 
     def __init__(self, *bounds: int, output_type: Any = dtypes.int64) -> None:
         super().__init__()

@@ -38,7 +38,7 @@ class GraphStep(Protocol):
         """Return the numbers of the values that the step needs."""
 
     def compute(self, known: dict[int, Any]) -> None:
-        """Compute the values of the step, and add them to `known`, whose keys are the numbers of values."""
+        """Compute the values of the step, and add them to `known`, which maps the numbers of values to values."""
 
 
 class Symbol(SymbolicTensor):

@@ -1,4 +1,4 @@
-"""Iterators of TensorFlow 1, which return symbolic tensors, and datasets of placeholders."""
+"""Iterators of TensorFlow 1, which return symbolic tensors. Also datasets whose values are placeholders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LAST_EAGER: list[Any] = []
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NextElementStep:
-    """Step that reads the next element of an iterator in each session run that needs it."""
+    """Step that reads the next element of an iterator each time that a session run needs one."""
 
     iterator: GraphIterator | None
     numbers: tuple[int, ...]

@@ -35,7 +35,7 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: st
 
 
 def scale_to_dtype(values: NDArray[Any], dtype: np.dtype[Any], *, saturate: bool = False) -> NDArray[Any]:
-    """Apply `convert_image_dtype` to an array."""
+    """Convert the pixel values of an array to `dtype`, and scale them as ``tf.image.convert_image_dtype`` does."""
     if values.dtype == dtype:
         return values
     cast = _clip_to_dtype_limits if saturate else convert_numbers
@@ -58,7 +58,7 @@ def scale_to_dtype(values: NDArray[Any], dtype: np.dtype[Any], *, saturate: bool
 
 
 def _clip_to_dtype_limits(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    with np.errstate(over="ignore"):  # int32 limits do not fit into float16.
+    with np.errstate(over="ignore"):  # float16 cannot hold int32 limits
         return saturate_cast(values, dtype).values
 
 

@@ -63,7 +63,7 @@ def resize_with_pad(
     method: str = ResizeMethod.BILINEAR,
     antialias: bool = False,
 ) -> Tensor:
-    """``tf.image.resize_with_pad``: resize images to fit the target, keep the aspect ratio, pad with zeros."""
+    """``tf.image.resize_with_pad``: scale images to fit the target without distortion, and pad with zeros."""
 
     def resize_to(pixels: NDArray[Any], size: Size) -> NDArray[Any]:
         return resize_pixels(pixels, size, method, antialias=antialias)

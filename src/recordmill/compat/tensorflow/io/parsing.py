@@ -112,7 +112,7 @@ def _parse_columns(payloads: Payloads, spec: ParsingSpec, single: bool, names: A
 
 
 def _check_block_counts(columns: Sequence[FeatureColumn], found: Mapping[str, Any], single: bool) -> None:
-    """Raise InvalidArgumentError unless padded features contain whole blocks of values."""
+    """Raise InvalidArgumentError unless each padded feature has a multiple of `column.num_values` values."""
     for column in columns:
         if column.form != "padded" or column.num_values == 1:
             continue

@@ -133,7 +133,7 @@ def _read_proto_values(proto: Any, dtype: DType) -> NDArray[Any]:
 
 
 def _split_strings(content: bytes, count: int, problem: str) -> NDArray[Any]:
-    """Split strings that are stored as all lengths (varints) followed by all contents."""
+    """Return the strings in `content`, which stores the lengths of all strings as varints, then all strings."""
     lengths, start = [], 0
     if count <= len(content):
         for _ in range(count):

@@ -32,7 +32,7 @@ def map_strings(array: NDArray[Any], function: Callable[[bytes], Any], dtype: An
     return Tensor(out)
 
 
-# Names of operations, and the function that each applies to every string.
+# For each operation, by name, the function that it applies to every string.
 SIMPLE: dict[str, Callable[[bytes], bytes]] = {"lower": bytes.lower, "strip": bytes.strip, "upper": bytes.upper}
 
 
