@@ -189,7 +189,7 @@ class OFRecordReader(Module):
             return next(self._batches)
         if self._prefetcher is None:
             self._prefetcher = Prefetcher(self._batches, 0)
-            # The thread does not refer to the reader; the finalizer ends it once the reader is garbage-collected.
+            # The thread does not refer to the reader, so the reader can be garbage-collected, which ends the thread.
             weakref.finalize(self, self._prefetcher.close)
         return next(self._prefetcher)
 
