@@ -30,8 +30,8 @@ macro_rules! class {
 
 class!(u8, u16, i32, i64);
 
-/// Decodes each mask into its part of `out`; the parts have equal sizes. Returns the numbers and faults of the masks
-/// that failed, in order.
+/// Decodes the masks into consecutive parts of `out`, which have equal sizes. Returns the index and the fault of each
+/// mask that failed, in batch order.
 ///
 /// # Errors
 /// If there is not enough memory for the results of the batch.
@@ -52,7 +52,7 @@ pub fn decode_masks_into<C: Class>(
     Ok(faults)
 }
 
-/// Decodes each mask into newly allocated memory. Returns the numbers of the masks and their results, in order.
+/// Decodes each mask into newly allocated memory. Returns the index and the result of each mask, in batch order.
 ///
 /// # Errors
 /// If there is not enough memory for the results of the batch.
@@ -114,7 +114,8 @@ fn decode_mask(worker: &mut WorkerState, job: &Job, plan: &MaskPlan, row: usize)
     }
 }
 
-/// Applies the orientation of a mask, resizes it to its image, and applies the geometry of the image.
+/// Applies the orientation of a mask, resizes the mask to the size of its image, and applies the geometry of that
+/// image.
 fn transform_mask<T: SourcePixel>(
     stored: &[T],
     size: Size,

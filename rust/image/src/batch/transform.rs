@@ -27,7 +27,8 @@ pub fn window_within(place: &Placement, size: Size) -> Option<Window> {
     window.lies_in(size).then_some(window)
 }
 
-/// Applies all geometric operations after the window. 8-bit fill values are multiplied by `unit`.
+/// Applies all geometric operations that follow the crop to `geometry.window`. 8-bit fill values are multiplied by
+/// `unit`.
 pub fn apply_geometry<T: SourcePixel>(
     source: View<T>,
     job: &Job,

@@ -24,7 +24,7 @@ pub enum Kernel {
     Tensorflow {
         /// Interpolation method.
         method: Method,
-        /// Whether the kernel is widened by the scale when the image shrinks.
+        /// Whether the kernel is widened by the scale factor when the image shrinks.
         antialias: bool,
     },
 }

@@ -109,12 +109,12 @@ impl ResizePlan {
         self.changes_width && self.changes_height && !self.vertical_first
     }
 
-    /// Returns the source rows that are read.
+    /// Returns the rows of `source` that the passes read.
     fn source_rows<'a, T: Copy>(&self, source: View<'a, T>) -> Result<Vec<&'a [T]>, OutOfMemory> {
         memory::collect((self.first..self.first + self.count).map(|y| source.row(y)))
     }
 
-    /// Runs the passes that are necessary, in order.
+    /// Runs the necessary passes in the planned order: `across` resizes rows horizontally, `down` vertically.
     fn run_passes<T: Copy>(
         &self,
         source: View<T>,

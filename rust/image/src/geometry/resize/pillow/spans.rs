@@ -68,7 +68,7 @@ impl<W> Spans<W> {
         start..self.bounds.iter().map(|bound| bound.start + bound.count).max().unwrap_or(0)
     }
 
-    /// Crops the output positions to `part` and makes the source positions relative to the first one that is used.
+    /// Keeps only the output positions `part`, and makes the source positions relative to the first one that is used.
     /// Returns the range of source positions that are used.
     pub fn crop(&mut self, part: Range<usize>) -> Range<usize> {
         self.bounds.truncate(part.end);

@@ -1,5 +1,5 @@
-//! `ScaleAndTranslate`: any kernel over a span of inputs, widened for shrinking if antialiased; vertically, then
-//! horizontally.
+//! `ScaleAndTranslate`: resizes with any kernel, first vertically, then horizontally. With antialiasing, the kernel is
+//! widened if the image shrinks.
 use super::Method;
 use super::horizontal::{AddScaledRow, HorizontalPass, Span};
 use crate::fault::Result;
