@@ -1,4 +1,4 @@
-"""Count forks of this process: a forked copy has no worker threads, and shares memory that must not be reused."""
+"""Count forks, because a forked process has no worker threads, and shares memory that must not be reused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class ForkCounter:
     depth = 0
     """Number of forks between the process that imported this module and this one. Differs between parent and child."""
     count = 0
-    """Number of forks that led to this process, plus those that this process did itself."""
+    """`depth` plus the number of forks of this process. If it changes, another process may share memory."""
 
 
 def _count_fork() -> None:
