@@ -77,14 +77,14 @@ fn store_classes<C: Class>(levels: &PixelValues, out: &mut [C]) -> Result<()> {
     match levels {
         PixelValues::Bytes(values) => copy_classes(values, out),
         PixelValues::Words(values) => copy_classes(values, out),
-        PixelValues::Floats(_) => Err(unsupported("classes", "fractions")),
+        PixelValues::Floats(_) => Err(unsupported("integer class numbers", "floats")),
     }
 }
 
 fn copy_classes<T: Copy + Into<u16>, C: Class>(values: &[T], out: &mut [C]) -> Result<()> {
     if values.len() != out.len() {
-        let found = format!("{} classes", values.len());
-        return Err(ImageFault::new(ImageFaultKind::BadArgument, 0, format!("{} classes", out.len()), found));
+        let found = format!("{} pixels", values.len());
+        return Err(ImageFault::new(ImageFaultKind::BadArgument, 0, format!("a mask of {} pixels", out.len()), found));
     }
     for (to, from) in out.iter_mut().zip(values) {
         let value = (*from).into();
@@ -127,7 +127,7 @@ fn transform_mask<T: SourcePixel>(
     let (size, oriented) = apply_orientation(View::new(stored, size, 1)?, orientation)?;
     let Some((image, decoded)) = plan.sizes.get(row) else { return Ok((size, T::wrap(oriented))) };
     if size != *image && !plan.fit {
-        return Err(unsupported("a mask of its image's size", &format!("{} x {}", size.width, size.height)));
+        return Err(unsupported("a mask with the size of its image", &format!("{} x {}", size.width, size.height)));
     }
     let fitted = match size == *decoded {
         true => oriented,

@@ -54,7 +54,8 @@ impl Limits {
 pub struct Region<'a> {
     /// The window to decode, in pixels of the scaled image; `None` for the whole image.
     pub window: Option<Window>,
-    /// Whether to write each row of the window; skipped rows of the output keep their contents. Empty for all rows.
+    /// For each row of the window, whether to write it. Rows that are not written keep their contents. Empty to write
+    /// all rows.
     pub rows: &'a [bool],
 }
 

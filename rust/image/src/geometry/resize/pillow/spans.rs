@@ -101,7 +101,7 @@ pub(super) fn compute_spans(input: usize, output: usize, filter: Filter) -> Resu
     let max_weights = reach.ceil() * 2.0 + 1.0;
     let total_weights = output as f64 * max_weights;
     if total_weights > MAX_VALUES as f64 / 256.0 {
-        return bad_argument("a resize with fewer weights", format!("{total_weights}"));
+        return bad_argument("a resize with fewer weights", format!("{total_weights} weights"));
     }
     let (mut bounds, mut weights) = (memory::with_capacity(output)?, memory::with_capacity(total_weights as usize)?);
     for index in 0..output {
