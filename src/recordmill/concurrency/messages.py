@@ -19,7 +19,7 @@ STOP = -1
 _HEAD = struct.Struct("<bqqqdd")
 _RELEASE = struct.Struct("<qb")
 _TASK = struct.Struct("<q")
-_TASKS_PER_WRITE = 512  # These fit PIPE_BUF, up to which writes are atomic.
+_TASKS_PER_WRITE = 512  # These numbers fit into PIPE_BUF bytes, which the system writes atomically.
 
 
 class MessageKind(IntEnum):

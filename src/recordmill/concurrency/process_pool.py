@@ -146,7 +146,7 @@ class ProcessPool:
             while task not in self._results:
                 self._check_usable()
                 if self._fault is not None:
-                    raise copy(self._fault) from self._fault.__cause__  # copy: the error must not keep this frame
+                    raise copy(self._fault) from self._fault.__cause__  # copy: `_fault` must not refer to this frame
                 self._send_pending()
                 left = _POLL_S if timeout is None else begun + timeout - monotonic()
                 if left <= 0:

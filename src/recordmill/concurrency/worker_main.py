@@ -46,7 +46,7 @@ def _prepare_and_load_function(setup: int) -> TaskFunction:
     with open(setup, "rb") as file:
         preparation, function = pickle.load(file)  # noqa: S301 (written by the consumer, our parent)
     process = multiprocessing.current_process()
-    process._inheriting = True  # type: ignore[attr-defined]  # makes starting processes an error
+    process._inheriting = True  # type: ignore[attr-defined]  # forbids the main module to start processes
     try:
         spawn.prepare(preparation)
     finally:

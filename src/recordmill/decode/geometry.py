@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Matrices = NDArray[np.float64]
 
-ATTEMPTS = 10  # Random rectangles that RandomResizedCrop and RandomErasing try.
+ATTEMPTS = 10  # Number of random rectangles that RandomResizedCrop and RandomErasing try.
 # Maximum coordinate and side, in pixels, of a GivenCrop window that may reach beyond its image.
 _MAX_REACH = 1 << 16
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from recordmill.decode.random import Draws, Stage, draw_beta, parse_rng
 from recordmill.decode.specs.base import check_number
 
-_FIRST_RECTANGLE_NUMBER = 1024  # The numbers before it draw the mixing weight.
+_FIRST_RECTANGLE_NUMBER = 1024  # The random numbers before this one draw the mixing weight.
 
 
 def mixup(

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 _JPEG_FORMATS = ("JPEG", "MPO")
 _LOSSY_FORMATS, _LOSSY_TIFF_COMPRESSIONS = ("JPEG", "MPO", "AVIF"), ("jpeg", "tiff_jpeg", "webp")
 _JPEG_SIGNATURE, _PNG_SIGNATURE = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
-_PNG_DEPTH, _PNG_COLOR_TYPE = 24, 25  # Offsets in a PNG file.
+_PNG_DEPTH, _PNG_COLOR_TYPE = 24, 25  # Byte offsets of these fields in a PNG file.
 _TIFF_SIGNATURES = (b"II*\x00", b"MM\x00*")
-_TIFF_BITS_PER_SAMPLE, _EXIF_ORIENTATION = 258, 0x0112  # Tags of TIFF and EXIF.
+_TIFF_BITS_PER_SAMPLE, _EXIF_ORIENTATION = 258, 0x0112  # Numbers of these TIFF and EXIF tags.
 
 _CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "I;16": 1}  # Number of channels by Pillow mode.
 # libpng ignores a gamma that differs from 1 by less than this.
@@ -91,7 +91,7 @@ def _convert_error(error: Exception) -> ImageError:
     return ImageError(f"the image cannot be decoded: {cause}", kind=kind, hint=hint)
 
 
-# Headers
+# Read headers
 
 
 def read_header(data: Any, options: DecodeOptions, *, upright: bool, max_pixels: int) -> tuple[int, ...]:
@@ -225,7 +225,7 @@ def count_scans(data: Any, limit: int) -> int:
     return scans
 
 
-# Pixels
+# Decode pixels
 
 
 def read_pixels(image: Image, options: DecodeOptions) -> NDArray[Any]:
@@ -345,7 +345,7 @@ def _cmyk_to_rgb_tensorflow(cmyk: NDArray[Any], *, adobe: bool) -> NDArray[np.ui
     return (levels[:, :, :3] * levels[:, :, 3:] // 255).astype(np.uint8)
 
 
-# Masks
+# Decode masks
 
 
 def read_classes(data: Any, *, upright: bool = False, max_pixels: int = MAX_PIXELS) -> NDArray[Any]:

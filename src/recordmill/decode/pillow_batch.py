@@ -21,7 +21,7 @@ from recordmill.errors import ImageError, MissingExtraError
 Pixels = NDArray[Any]
 RowErrors = dict[int, Exception]
 
-_SCALE_COLUMN = 12  # Column of `ImagePlan.geometry`.
+_SCALE_COLUMN = 12  # Column of `ImagePlan.geometry` that has the denominator of the decoded size.
 
 
 def read_headers(

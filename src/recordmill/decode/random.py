@@ -155,7 +155,7 @@ class Draws:
         return words_to_integers(words, bounds)
 
     def booleans(self, positions: ArrayLike, stage: int, probability: float, first: int = 0) -> NDArray[np.bool_]:
-        """Return one boolean for each sample that is True with a probability.
+        """Return one boolean for each sample, which is True with the given probability.
 
         Parameters
         ----------

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 Encoding = Literal["jpeg", "png", "tiff", "webp"]
-Shape = tuple[int, int]  # height and width
+Shape = tuple[int, int]  # (height, width)
 
 _SAVE_OPTIONS: dict[str, dict[str, Any]] = {
     "jpeg": {"format": "JPEG"},

@@ -137,7 +137,8 @@ class SourceOrigin:
         try:
             columns = self.source.columns(positions.values)
         except _RECORD_ERRORS as error:
-            if not context.collect_errors or error.kind == "limit_exceeded":  # limit of the whole shard
+            # "limit_exceeded" concerns the whole shard, so it is raised even if damaged records are skipped.
+            if not context.collect_errors or error.kind == "limit_exceeded":
                 raise
             return self._read_in_halves(positions, first, context, requested, error)
         count = len(positions.values)
@@ -319,7 +320,7 @@ class CompiledPipeline:
         return self._fingerprint
 
     @cached_property
-    def _fingerprint(self) -> str:  # cached, because each state of a loader contains it
+    def _fingerprint(self) -> str:  # Cached, because every saved loader state needs it.
         stages = [stage for stage in self.stages if isinstance(stage, OrderStage | Filter)]
         texts = [repr(replace(stage, timeout=None) if isinstance(stage, Filter) else stage) for stage in stages]
         return ".".join([self.origin.fingerprint(), *texts])

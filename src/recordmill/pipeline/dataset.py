@@ -37,7 +37,7 @@ _CHUNK_SAMPLES, _CHUNK_BYTES = 256, 8 << 20
 
 @dataclass(frozen=True)
 class Dataset:
-    """Samples or batches by position and in order. Create it with `open` or `mix`.
+    """Samples or batches, which can be read by position and in order. Create it with `open` or `mix`.
 
     A dataset is immutable: every method returns a new one. It can be pickled, used after a fork, and read from several
     threads. Two datasets are equal if they return the same samples in the same way.
@@ -409,7 +409,7 @@ class Dataset:
         return BatchSampler(stop, size, last, rank, world_size, start)  # type: ignore[arg-type]
 
     def __len__(self) -> int:
-        """Return the number of samples; after `batch`, the number of batches without `shard`."""
+        """Return the number of samples; after `batch`, the number of batches, as if there were no `shard`."""
         count = None if self.pipeline.has_filter else self.create_sampler().num_batches
         return len(self.pipeline) if count is None else count
 

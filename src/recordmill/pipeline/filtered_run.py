@@ -87,7 +87,7 @@ class FilteredBatcher:
     def add(self, rows: SampleRows, positions: Ints) -> Iterator[FilteredBatch]:
         """Add samples that passed the filter, and yield the batches that are full with them."""
         start, stop = self._sampler.start, self._sampler.length
-        first = self._passed + self._num_waiting  # ordinal of the first of them among all passed samples
+        first = self._passed + self._num_waiting  # ordinal of the first new sample among all that passed
         end = len(rows) if stop is None else max(0, min(len(rows), stop - first))
         num_dropped = min(max(0, start - first), end)
         self._passed += num_dropped

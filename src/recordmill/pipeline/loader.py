@@ -35,7 +35,7 @@ _RUNNING: WeakSet[Generator[Any]] = WeakSet()
 @atexit.register
 def _close_running_iterations() -> None:
     for iteration in list(_RUNNING):
-        with contextlib.suppress(ValueError):  # Another thread is running it.
+        with contextlib.suppress(ValueError):  # Another thread is running the iteration.
             iteration.close()
 
 

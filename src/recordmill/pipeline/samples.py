@@ -39,7 +39,7 @@ class Positions:
 
     @property
     def array(self) -> Ints:
-        """Positions as an array."""
+        """`values` as an array."""
         values = self.values
         if isinstance(values, range):
             return np.arange(values.start, values.stop, values.step, dtype=np.int64)

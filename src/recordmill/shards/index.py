@@ -94,7 +94,7 @@ def _compare_with_sidecar(sidecar: Sidecar, shard: OpenShard) -> Condition | Non
         return "intact" if stored == sidecar.num_stored_bytes else "appended"
     # A sidecar with checksums of the payloads is used for any shard of the same size, because each payload is compared
     # when it is read. Without checksums, an equal block and no intact frames at other offsets show that bits flipped in
-    # when it is read. this shard, and that no other shard has replaced it.
+    # this shard, and that no other shard has replaced it.
     is_same = sidecar.checksums is not None or (
         has_any_equal_block(sidecar, shard.source) and not _has_other_frames(shard, sidecar.index)
     )

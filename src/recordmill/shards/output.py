@@ -275,7 +275,7 @@ class ShardOutput:
         if self._overwrite:
             self._remove_stale_indexes()
         self._commit_file(self._storage, self._file)
-        if not self._overwrite:  # Before the commit, they may belong to a shard of another writer.
+        if not self._overwrite:  # Until the commit succeeds, index files may belong to another writer.
             self._remove_stale_indexes()
 
     def commit_index_files(self) -> None:

@@ -558,7 +558,7 @@ class PayloadReader:
         try:
             data, splits = _core.fetch(shard.source, kind, offsets, lengths, verify=self._verify)
         except MemoryError as error:
-            raise MemoryError(str(error)) from None  # Omit `ordinal`, which is no record position.
+            raise MemoryError(str(error)) from None  # The ordinal of a frame is not a record position.
         except _core.CoreFault as error:
             self._damage = convert_error((error.args[0], None, *error.args[2:]), shard.name)
             count = int(error.args[1] or 0)

@@ -93,7 +93,7 @@ def _find_shards_with_other_total(
 
 
 def _find_consecutive_shards(storage: Storage, prefix: str, pattern: str, suffix: str, first: int) -> Iterator[str]:
-    """Yield existing shards from number `first` to the first gap; ``coco-2017`` after a gap may be unrelated."""
+    """Yield existing shards from number `first` to the first gap; later files (``coco-2017``) may be unrelated."""
     for shard in count(first):
         path = pattern.format(prefix=prefix, shard=shard) + suffix
         if not storage.exists(path):

@@ -21,7 +21,7 @@ def group_spanning_files(paths: Sequence[str], options: Mapping[str, Any], stora
 
 
 def _find_group_end(paths: Sequence[str], start: int, options: Mapping[str, Any], storage: Storage) -> int:
-    """Return the position in `paths` at which the group that begins at `start` ends (exclusive).
+    """Return the position in `paths` of the first file after the group that begins at `start`.
 
     Files are added while the stream ends within a record. If it never ends after a whole record, the first file is a
     group of its own, and the caller finds its damage.

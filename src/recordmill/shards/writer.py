@@ -123,7 +123,7 @@ class _WriterBase(ABC):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the writer, or discard its files if the block raised an exception."""
+        """Close the writer, or discard its files if the `with` block raised an exception."""
         if kind is None:
             self.close()
         else:

@@ -1,1 +1,1 @@
-"""Storage backends, which list, read and write files. Currently only local files; independent of formats."""
+"""Storage backends, which list, read and write files. They are independent of record formats. Only local files now."""

@@ -1,4 +1,4 @@
-"""The local file system: listing, positioned reads, and atomic writes by renaming a temporary file."""
+"""The local file system: list files, read them at offsets, and write them atomically under temporary names."""
 
 from __future__ import annotations
 

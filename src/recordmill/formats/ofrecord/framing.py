@@ -9,7 +9,7 @@ HEAD_BYTES = 8
 FRAMING = Framing(
     kind=_core.FrameKind("ofrecord"),
     min_payload_bytes=1,
-    max_payload_bytes=2**31 - 1,  # Protobuf messages are not longer.
+    max_payload_bytes=2**31 - 1,  # Protobuf messages are at most this long.
 )
 
 

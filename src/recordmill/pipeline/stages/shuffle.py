@@ -94,7 +94,7 @@ def _random_words(key: tuple[int, ...], count: int) -> NDArray[np.uint64]:
 
 # Number of blocks whose samples are shuffled together, so that readers access all of them at the same time.
 BLOCKS_TOGETHER = 16
-_GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)  # Part of the key, so that permutations differ.
+_GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)  # Word of the key that makes the permutations of an epoch differ.
 
 
 @dataclass(frozen=True, slots=True)
