@@ -87,7 +87,7 @@ fn offset_window(outer: Window, inner: Window) -> Window {
     Window { x: outer.x + inner.x, y: outer.y + inner.y, ..inner }
 }
 
-/// Whether the plan contains nothing but a resize, a crop and a horizontal flip.
+/// Returns whether the plan of an image contains nothing but a resize, a crop and a horizontal flip.
 fn is_resize_only(job: &Job, geometry: &ImageGeometry) -> bool {
     job.colors.is_empty() && geometry.matrix.is_none() && !geometry.flip[1]
 }

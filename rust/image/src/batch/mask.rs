@@ -14,7 +14,7 @@ use crate::png::{self, Palette};
 
 /// An element type of class numbers.
 pub trait Class: Copy + Default + Send + 'static {
-    /// Converts a class number; `None` if this type cannot represent it.
+    /// Converts a class number to this type. Returns `None` if the type cannot represent it.
     fn from_value(value: u16) -> Option<Self>;
 }
 

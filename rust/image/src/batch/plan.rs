@@ -110,7 +110,7 @@ pub struct MaskPlan {
     /// For each image, its upright size and the upright size at which it is decoded. Empty if the masks have no images;
     /// the masks then keep their own sizes.
     pub sizes: Vec<(Size, Size)>,
-    /// Whether a mask that differs in size from its image is resized; otherwise it is rejected.
+    /// Whether a mask whose size differs from that of its image is resized. If not, such a mask is rejected.
     pub fit: bool,
     /// Library whose nearest-neighbor positions are used.
     pub rule: Nearest,

@@ -111,13 +111,13 @@ fn select_float(first: bool, yes: f32, no: f32) -> f32 {
     if first { yes } else { no }
 }
 
-/// Returns the larger number, or NaN if one is NaN.
+/// Returns the larger of two numbers, or NaN if either is NaN.
 #[inline(always)]
 fn max_or_nan(first: f32, second: f32) -> f32 {
     if first >= second || first.is_nan() { first } else { second }
 }
 
-/// Returns the smaller number, or NaN if one is NaN.
+/// Returns the smaller of two numbers, or NaN if either is NaN.
 #[inline(always)]
 fn min_or_nan(first: f32, second: f32) -> f32 {
     if first <= second || first.is_nan() { first } else { second }

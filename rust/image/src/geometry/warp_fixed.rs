@@ -2,7 +2,7 @@
 //! (modules/imgproc/src/imgwarp.cpp of 3.x and 4.x up to 4.11, also used by MXNet).
 //!
 //! The map leads from the output to the source, and pixel centers are integers. Positions have ten fraction bits when
-//! they are added and five when weights are looked up; weights have fifteen.
+//! they are added and five when weights are looked up. Weights have fifteen fraction bits.
 use super::resize::opencv::{cubic_weights, lanczos_weights};
 use super::view::{MAX_CHANNELS, View, count_values};
 use super::warp::Affine;

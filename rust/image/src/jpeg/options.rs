@@ -108,8 +108,8 @@ impl Options {
         Ok((size, self.conversion(header.color)?.channels()))
     }
 
-    /// Returns the conversion from the components of an image to the requested channels; `Unsupported` for a CMYK or
-    /// YCCK image that is not converted to RGB or BGR.
+    /// Returns the conversion from the components of an image to the requested channels. Returns `Unsupported` for a
+    /// CMYK or YCCK image if these options do not convert it to RGB or BGR.
     pub(super) fn conversion(&self, color: ColorModel) -> Result<Conversion> {
         let from = match color {
             ColorModel::Gray => ColorSpace::Gray,

@@ -13,7 +13,8 @@ const MARGIN: usize = 4096;
 /// The bytes of one restart interval (or of a scan without restart markers), unstuffed on demand.
 pub(super) struct Stream<'a> {
     data: &'a [u8],
-    /// Offset of the first byte that is not unstuffed yet; at the end of the interval, the offset of its marker.
+    /// Offset of the first byte that is not unstuffed yet; at the end of the interval, the offset of the marker that
+    /// ends it.
     next: usize,
     unstuffed: Vec<u8>,
     /// Number of unstuffed bytes, once the end of the interval is known; zeros follow them.
@@ -244,8 +245,8 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Reads bits from unstuffed bytes, most significant bit first; at least 56 bits are valid after each refill. `Copy`,
-/// so that hot loops keep it in registers.
+/// Reads bits from unstuffed bytes, most significant bit first; at least 56 bits are valid after each refill. The
+/// reader is `Copy`, so that hot loops keep it in registers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BitReader {
     /// The next bits, left-aligned.

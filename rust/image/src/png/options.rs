@@ -61,8 +61,8 @@ pub enum Depth {
 /// Conversion of red, green and blue to gray.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GrayRule {
-    /// `(19595 R + 38470 G + 7471 B + 32768) >> 16`, as in Pillow's `convert("L")`; 16-bit samples are reduced first if
-    /// the output has 8 bits.
+    /// `(19595 R + 38470 G + 7471 B + 32768) >> 16`, as in Pillow's `convert("L")`; 16-bit samples are first reduced to
+    /// 8 bits if the output has 8 bits.
     #[default]
     Pillow,
     /// libpng's conversion with weights 0.299 and 0.587, as OpenCV and TensorFlow use it: truncated for 8 bits, rounded
@@ -174,8 +174,8 @@ impl Options {
         })
     }
 
-    /// Returns the single channel of stored values. Returns a fault if the image has several channels, or if others
-    /// than gray are requested.
+    /// Returns the single channel of stored values. Returns a fault if the image has several channels, or if other
+    /// channels than gray are requested.
     fn class_channel(&self, header: &Header) -> Result<Target> {
         if !matches!(header.color, ColorType::Gray | ColorType::Palette) {
             let found = format!("{:?}", header.color);

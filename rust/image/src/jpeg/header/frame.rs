@@ -162,7 +162,7 @@ pub(in crate::jpeg) struct Scan {
     pub(in crate::jpeg) start: usize,
     /// Zig-zag index of the last coefficient (Se).
     pub(in crate::jpeg) end: usize,
-    /// For a scan that refines earlier ones, the number of low bits that were missing before it; otherwise zero (Ah).
+    /// Number of low bits that were missing before this scan, if it refines earlier scans; otherwise zero (Ah).
     pub(in crate::jpeg) high: u32,
     /// Number of low bits that are still missing after this scan (Al).
     pub(in crate::jpeg) low: u32,

@@ -31,9 +31,9 @@ pub(in crate::jpeg) const PADDED_BLOCK_LEN: usize = 256;
 struct AcEntry {
     /// Number of bits of all codes and values.
     total: u8,
-    /// Distance in zig-zag order from the previous coefficient to the first one.
+    /// Distance in zig-zag order from the previous coefficient to the first coefficient of this entry.
     step: u8,
-    /// Distance in zig-zag order from the previous coefficient to the last one.
+    /// Distance in zig-zag order from the previous coefficient to the last coefficient of this entry.
     steps: u8,
     /// Number of bits of the first code.
     code: u8,

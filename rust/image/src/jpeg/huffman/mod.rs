@@ -7,7 +7,7 @@ use crate::jpeg::stream::{BitReader, extend_sign};
 use crate::memory::{self, OutOfMemory};
 use std::sync::Arc;
 
-/// Reason why a block cannot be decoded, without its position.
+/// Reason why a block cannot be decoded. It does not include the position in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::jpeg) enum BlockError {
     /// No code of the table matches these bits.
@@ -27,7 +27,8 @@ pub(in crate::jpeg) struct HuffmanCode {
 }
 
 impl HuffmanCode {
-    /// Assigns the codes of `spec`. The code of all ones is reserved, so a table that uses it is a fault.
+    /// Assigns the codes of `spec`. The code of all ones is reserved, so a table that assigns this code is rejected
+    /// with a fault.
     pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> Result<Self> {
         let mut code = Self { limits: [0; 17], shifts: [0; 17], symbols: spec.symbols, counts: spec.counts };
         let (mut next, mut num_symbols) = (0_u32, 0_i32);
@@ -123,8 +124,8 @@ impl<T> TableCache<T> {
     }
 }
 
-/// Returns table `number`, or a fault if it is not defined. `offset` is that of the scan header that refers to the
-/// table.
+/// Returns table `number`, or a fault if it is not defined. `offset` is the byte offset of the scan header that refers
+/// to the table.
 pub(in crate::jpeg) fn require_table<'a, T>(
     tables: &'a [Option<T>; 4],
     number: usize,

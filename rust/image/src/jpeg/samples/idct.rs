@@ -298,8 +298,8 @@ fn dequantize(block: &Block, multipliers: &Multipliers, i: usize) -> i16 {
     block[i].wrapping_mul(multipliers.0[i])
 }
 
-/// Returns the sum of the odd-frequency inputs (1, 3, 5, 7), each multiplied by its factor. Wraps at 32 bits for
-/// out-of-range inputs.
+/// Returns the sum of the odd-frequency inputs (1, 3, 5, 7), each multiplied by its factor. The sum wraps at 32 bits
+/// for out-of-range inputs.
 #[inline(always)]
 fn odd_part(inputs: [i16; 4], factors: [i16; 4]) -> i32 {
     let product = |i: usize| i32::from(inputs[i]) * i32::from(factors[i]);

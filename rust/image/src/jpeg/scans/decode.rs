@@ -140,8 +140,8 @@ struct BlockReader<'b> {
     scan_index: usize,
 }
 
-/// Calls `decode` for every block of a scan. Its last argument states whether the MCU is the first of a restart
-/// interval. `decode` returns the zig-zag index of the last coefficient it wrote.
+/// Calls `decode` for every block of a scan. The last argument of `decode` states whether the MCU is the first of a
+/// restart interval. `decode` returns the zig-zag index of the last coefficient it wrote.
 #[inline(always)]
 fn for_each_block(
     cursor: &mut ScanCursor<'_, '_>,

@@ -171,7 +171,7 @@ fn dequantized_estimate(sum: i64, quantization: i64, bits: i32) -> i16 {
 /// Number of coefficients, in zig-zag order from DC, that libjpeg smooths if a file does not have them at full
 /// precision.
 pub(in crate::jpeg) const NUM_SMOOTHED: usize = 10;
-/// Stands for the number of missing bits of a coefficient that no scan has contained.
+/// Value in `missing` and `before` for a coefficient that no scan has contained.
 pub(in crate::jpeg) const NOT_RECEIVED: i32 = -1;
 
 /// For each component, the number of low bits of each coefficient that the scans so far lack (T.81 G.1.1.1).

@@ -158,7 +158,7 @@ pub(super) struct ProgressiveDecoder<'t> {
     end: usize,
     low: u32,
     is_first: bool,
-    /// DC tables indexed by component in the scan, or the AC table of its only component.
+    /// DC tables indexed by component in the scan, or the AC table of the scan's only component.
     tables: &'t [HuffmanTable],
     predictors: [i32; 4],
     /// Number of blocks left in the current end-of-band run, starting with the next block. These blocks have no new

@@ -85,7 +85,7 @@ impl<W> Spans<W> {
 }
 
 impl Spans<f64> {
-    /// Converts the weights to fixed point with `PRECISION` fraction bits, halves away from zero.
+    /// Converts the weights to fixed point with `PRECISION` fraction bits. Halves are rounded away from zero.
     pub fn to_fixed_point(&self) -> Result<Spans<i32>, OutOfMemory> {
         let scale = f64::from(1 << PRECISION);
         let fix = |weight: &f64| (weight * scale + 0.5_f64.copysign(*weight)) as i32;

@@ -10,7 +10,7 @@ const DIGIT_BITS: i32 = 8;
 /// Largest weight for this implementation: 1.5. Weights of 2 or more do not fit into three digits.
 pub(super) const MAX_WEIGHT: i32 = 3 << (PRECISION - 1);
 
-/// Splits four weights into digits; the first lane holds the highest digits of all four.
+/// Splits four weights into digits. The first element of the result holds the highest digits of all four weights.
 pub(super) fn split_weights(weights: WeightGroup) -> WeightGroup {
     let digits = weights.map(|weight| {
         let low = weight as i8;
