@@ -174,7 +174,7 @@ def check_depth(image: Image, data: Any) -> None:
     if image.mode == "F":
         raise _depth_error("Pillow would round this floating-point image to 8 bits", "floating-point numbers")
     if deep_png or deep_tiff:
-        raise _depth_error("Pillow would drop the low 8 bits of this 16-bit color image", "16-bit color")
+        raise _depth_error("Pillow would drop the low bits of this 16-bit color image", "16-bit color")
 
 
 def _depth_error(message: str, found: str) -> ImageError:

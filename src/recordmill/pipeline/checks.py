@@ -22,7 +22,7 @@ def is_number(value: Any) -> bool:
 
 
 def check_integer(value: Any, requirement: str, minimum: int = 0, stop: int | None = None) -> int:
-    """Return an integer argument as `int`, which JSON supports; if it is invalid, raise ValueError(requirement)."""
+    """Return an integer argument as `int`, which JSON supports; if invalid, raise ValueError with `requirement`."""
     if not is_integer(value, minimum, stop):
         raise ValueError(f"{requirement}, got {value!r}")
     return int(value)

@@ -20,7 +20,7 @@ from time import perf_counter
 _PIECE_S, _FIRST_PIECE = 0.02, 8
 # Number of pieces that are measured with the lock, and also without it.
 _NUM_MEASURED = 4
-# Initial and maximum pause before both modes are measured again, as a multiple of the duration of the measurement.
+# Initial and maximum pause before the slower mode is measured again, as a multiple of the duration of a measurement.
 _MIN_REST, _MAX_REST = 2, 32
 # The lock is used if calls take less than this fraction of their time without it. The margin allows for measurement
 # errors from the load of other programs.

@@ -20,7 +20,7 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Positions:
-    """Positions of samples, each with its epoch. Together with the seed, they determine the random numbers.
+    """Positions of samples, each with its epoch. Together with the seed, they determine order and random numbers.
 
     Parameters
     ----------

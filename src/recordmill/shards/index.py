@@ -102,7 +102,7 @@ def _compare_with_sidecar(sidecar: Sidecar, shard: OpenShard) -> Condition | Non
 
 
 def _has_other_frames(shard: OpenShard, index: FrameIndex) -> bool:
-    """Return True if a shard has intact frames whose offsets differ from those in the index."""
+    """Return True if a shard is intact, but its frames have other offsets than those in the index."""
     offsets, _, _, faults = _core.scan(shard.source, shard.format.framing.kind)
     return not faults and not np.array_equal(np.asarray(offsets), index.offsets)
 

@@ -312,7 +312,7 @@ class ShardReader:
         return self._iterate_stream(stream, shard, 0 if sidecar is None else sidecar.num_records)
 
     def _find_sidecar(self, shard: OpenShard) -> Sidecar | None:
-        """Return the sidecar of the shard without a scan; return None if the shard has no sidecar or is damaged."""
+        """Return the sidecar of the shard without a scan; return None if it has none, or is known to be damaged."""
         if self._loaded is not None:
             return None if self._loaded.faults else self._loaded.sidecar
         with native_errors(shard.name):

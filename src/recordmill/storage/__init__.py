@@ -1,1 +1,1 @@
-"""Storage backends, which list, read and write files. They are independent of record formats. Only local files now."""
+"""Storage backends, which list, read and write files of any format. Currently, only local files are supported."""

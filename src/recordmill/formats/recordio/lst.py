@@ -42,7 +42,8 @@ class ImageList:
 def read_image_list(data: bytes, name: str = "the list") -> ImageList:
     """Parse an image list. A line is split at its tabs (paths may contain spaces) or, without tabs, at any whitespace.
 
-    Blank lines, carriage returns and a missing last newline are accepted.
+    MXNet's C++ readers also split at any whitespace. Blank lines, carriage returns and a missing last newline are
+    accepted.
 
     Parameters
     ----------
