@@ -63,9 +63,9 @@ pub(super) fn paeth<const N: usize>(row: &mut [u8], above: &[u8]) {
 
 /// Paeth predictor: returns the neighbor nearest to `left + up - corner`.
 ///
-/// With `low` and `high` for the smaller and larger of `left` and `up`, the predictor is `low` if `corner >= (low + 2 *
-/// high) / 3`. It is `high` if `corner <= (2 * low + high) / 3`, and the corner otherwise. `pivot` turns both
-/// conditions into simple comparisons with `high` and `low`.
+/// Let `low` and `high` be the smaller and the larger of `left` and `up`. The predictor is `low` if
+/// `corner >= (low + 2 * high) / 3`, `high` if `corner <= (2 * low + high) / 3`, and the corner otherwise. `pivot` turns
+/// both conditions into simple comparisons with `high` and `low`.
 fn paeth_predictor(left: i16, up: i16, corner: i16) -> i16 {
     let (low, high) = (left.min(up), left.max(up));
     let pivot = 3 * corner - (left + up);
