@@ -270,7 +270,7 @@ def _read_16_bit_gray(image: Image, options: DecodeOptions) -> NDArray[Any]:
     if options.deep == "high_byte":
         return (levels >> 8).astype(np.uint8)
     raise ImageError(
-        "a 16-bit image would lose its low 8 bits in uint8 output",
+        "a 16-bit image would lose its low bits in uint8 output",
         kind="lost_depth",
         expected="8 bits per sample",
         found="16",
