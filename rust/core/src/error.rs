@@ -29,11 +29,11 @@ pub enum FaultKind {
     FeatureMismatch,
     /// The compressed stream is damaged or truncated.
     BadCompression,
-    /// The decompressed data exceeds the caller's limit, or a message exceeds the maximum size.
+    /// The decompressed data exceeds the caller's limit, or a protobuf message exceeds 2 GiB.
     LimitExceeded,
     /// The payload of a record is longer than the caller's limit.
     RecordTooLong,
-    /// There is not enough memory. This is no property of the data.
+    /// There is not enough memory. The data itself may be valid.
     OutOfMemory,
 }
 
@@ -65,7 +65,8 @@ impl FaultKind {
 pub struct Fault {
     /// Kind of the fault.
     pub kind: FaultKind,
-    /// Offset in the uncompressed shard (framing) or in the payload (payload codecs).
+    /// Offset at which the fault was detected: framing counts from the start of the uncompressed shard, payload codecs
+    /// from the start of the payload.
     pub offset: u64,
     /// Expected value; empty if there is no single expected value.
     pub expected: String,

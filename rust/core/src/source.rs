@@ -63,7 +63,7 @@ pub trait ReadAt: Send + Sync {
 
     /// Reads at `offset` into uninitialized memory until it is full or the data ends.
     ///
-    /// Returns the part of `buf` that was filled; None if the source does not support this, or cannot do it here.
+    /// Returns the part of `buf` that was filled; None if the source cannot do such reads, or cannot do this one.
     fn read_into_at<'b>(
         &self,
         _offset: u64,

@@ -1,7 +1,8 @@
 """The journal of a commit: a hidden file that lists the renames and removals which make a dataset complete.
 
-A writer first writes all files under temporary names, then the journal, then it renames. Without a journal, the old
-dataset, or none, is in place. With one, the commit was interrupted, and anyone can complete or undo it from the journal.
+A writer first writes all files under temporary names, then the journal; then it renames the files. Without a journal,
+the old dataset, or none, is in place. A journal that remains belongs to an interrupted commit. From it, the next writer
+or `repair` can complete or undo the commit.
 """
 
 from __future__ import annotations
@@ -52,9 +53,9 @@ class Journal:
     action : str
         "complete" or "undo".
     renames : list of Rename
-        Performed in this order, after the removals. Empty if the commit is undone.
+        Performed in this order. Empty if the commit is undone.
     removals : list of str
-        Names of files to remove, which may not exist.
+        Names of files to remove after the renames; they may not exist.
     """
 
     run_id: str
@@ -88,10 +89,7 @@ def load_journal(storage: Storage, prefix: str) -> Journal | None:
     except FileNotFoundError:
         return None
     try:
-        content = json.loads(data)
-        if content.pop("version") != VERSION:
-            raise ValueError("it was written by another version of recordmill")
-        return _build_journal(content)
+        return _build_journal(json.loads(data))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ManifestError(
             f"the journal of an interrupted commit cannot be used: {error}",
@@ -102,6 +100,8 @@ def load_journal(storage: Storage, prefix: str) -> Journal | None:
 
 
 def _build_journal(content: dict[str, Any]) -> Journal:
+    if content["version"] != VERSION:
+        raise ValueError("it was written by another version of recordmill")
     if content["action"] not in ("complete", "undo"):
         raise ValueError(f"unknown action {content['action']!r}")
     renames = [Rename(**entry) for entry in content["renames"]]
@@ -116,8 +116,6 @@ def apply_journal(storage: Storage, folder: str, journal: Journal) -> list[tuple
     Returns the paths of the optional files that could not be renamed, with the errors.
     """
     failed = []
-    for name in journal.removals:
-        storage.remove(os.path.join(folder, name))
     for rename in journal.renames:
         old, new = os.path.join(folder, rename.old), os.path.join(folder, rename.new)
         if not storage.exists(old):
@@ -130,6 +128,8 @@ def apply_journal(storage: Storage, folder: str, journal: Journal) -> list[tuple
             if not rename.is_optional:
                 raise
             failed.append((new, error))
+    for name in journal.removals:
+        storage.remove(os.path.join(folder, name))
     storage.sync_folder(folder)
     return failed
 

@@ -135,16 +135,13 @@ def load_manifest(storage: Storage, path: str) -> Manifest | None:
     try:
         content = json.loads(data)
         version = content["version"]
-        if isinstance(version, int) and version > VERSION:
-            raise _newer_version_error(path, version)
-        checksum = content.pop("checksum")
-        if version != VERSION or checksum != _compute_checksum(content):
-            raise ValueError("its checksum differs from its content")
-        return _build_manifest(content)
-    except ManifestError:
-        raise
+        if version == VERSION:
+            return _build_manifest(content)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _bad_manifest_error(path, str(error) or type(error).__name__) from None
+    if isinstance(version, int) and version > VERSION:
+        raise _newer_version_error(path, version)
+    raise _bad_manifest_error(path, f"there is no version {version!r}")
 
 
 def _newer_version_error(path: str, version: int) -> ManifestError:
@@ -168,6 +165,8 @@ def _bad_manifest_error(path: str, reason: str) -> ManifestError:
 
 
 def _build_manifest(content: dict[str, Any]) -> Manifest:
+    if content.pop("checksum") != _compute_checksum(content):
+        raise ValueError("its checksum differs from its content")
     shards = []
     for entry in content["shards"]:
         name = check_file_name(entry["name"])

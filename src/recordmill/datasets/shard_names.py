@@ -34,7 +34,7 @@ _MAX_TOTAL = 1_000_000
 
 
 def build_path_prefix(destination: str | os.PathLike[str]) -> str:
-    """Return the common prefix of the shard paths; for a directory, the prefix is ``part`` inside it."""
+    """Return the common prefix of the shard paths; if `destination` is a directory, append ``part`` to it."""
     prefix = os.fspath(destination)
     return os.path.join(prefix, "part") if prefix.endswith(os.sep) or prefix in ("", ".") else prefix
 
@@ -48,7 +48,7 @@ def dataset_file_path(prefix: str, suffix: str) -> str:
 def build_shard_paths(
     destination: str | os.PathLike[str], format_: Format, num_shards: int, suffix: str = ""
 ) -> list[str]:
-    """Return the paths of the shards that are written to a destination; `suffix` is the suffix of the compression."""
+    """Return the paths of the shards of a destination; `suffix` is that of the compression, such as ``.gz``."""
     prefix = build_path_prefix(destination)
     if num_shards == 1 and _names_single_file(prefix, format_, suffix):
         return [prefix]
@@ -62,7 +62,7 @@ def check_leftover_shards(
     """Raise OutputExistsError if the destination has shards of an earlier run that are not among `paths`."""
     for path in find_leftover_shards(storage, destination, format_, suffix, paths):
         raise OutputExistsError(
-            "shards with the same prefix but another number of shards exist; "
+            "shards with the same prefix from a run with another number of shards exist; "
             "a glob pattern would match them and the new ones",
             shard=path,
             hint="choose another name or use overwrite=True, which removes them",
@@ -92,7 +92,7 @@ def _names_single_file(prefix: str, format_: Format, suffix: str) -> bool:
 def _find_shards_with_other_total(
     storage: Storage, prefix: str, pattern: str, suffix: str, written: set[str]
 ) -> Iterator[str]:
-    """Yield existing shards of the destination whose names contain another total number of shards."""
+    """Yield existing shards of the destination whose names contain another number of shards, as in ``-of-00008``."""
     folder, name_prefix = os.path.split(prefix)
     any_numbers = _compile_pattern(pattern, re.escape(name_prefix), suffix)
     written_names = {os.path.basename(path) for path in written}
@@ -110,7 +110,7 @@ def _compile_pattern(pattern: str, prefix: str, suffix: str) -> re.Pattern[str]:
 
 
 def _find_consecutive_shards(storage: Storage, prefix: str, pattern: str, suffix: str, first: int) -> Iterator[str]:
-    """Yield existing shards numbered from `first` up to a gap; files after it, as ``coco-2017``, may be unrelated."""
+    """Yield existing shards from number `first` to the first gap; later files (``coco-2017``) may be unrelated."""
     for shard in count(first):
         path = pattern.format(prefix=prefix, shard=shard) + suffix
         if not storage.exists(path):
@@ -130,7 +130,7 @@ def is_name_of_dataset(name: str, prefix_name: str) -> bool:
 
 
 def find_temporary_files(storage: Storage, prefix: str) -> list[str]:
-    """Find the temporary files of writers of the dataset with this path prefix; other datasets' files are left alone."""
+    """Find the temporary files of writers of the dataset with this path prefix, and of no other dataset."""
     folder, prefix_name = os.path.split(prefix)
     names = [name for name in storage.list_names(folder) if ".tmp-" in name]
     return [os.path.join(folder, name) for name in names if _is_temporary_file_of(name, prefix_name)]

@@ -47,7 +47,7 @@ class FilePacker:
     _skipped: list[tuple[int, str, str]] = field(default_factory=list, init=False)
 
     def run(self, seed: int | None, progress: Progress) -> tuple[list[ShardOutput], list[tuple[str, str]]]:
-        """Write and commit all shards; return them with the path and cause of each skipped item."""
+        """Write and commit all shards; return the shards, and the path and cause of each skipped item."""
         codec = get_payload(self.records.payload, self.format)
         self._check_combinations()
         names, schema, items = build_schema_and_convert_labels(

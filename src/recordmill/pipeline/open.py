@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from recordmill.shards.paths import Paths
 
 
-def open(  # noqa: A001
+def open(  # noqa: A001, PLR0913 (the options of one function)
     paths: Paths,
     *,
     format: str | None = None,  # noqa: A002

@@ -1,7 +1,7 @@
 """Select the shards that paths stand for, and check that datasets which are named as a whole are complete.
 
-A folder, a prefix, or a pattern that matches every name in a manifest names a whole dataset. Explicit files and narrower
-patterns are a selection, which is never checked.
+A folder, a prefix, or a pattern that matches every name in a manifest names a whole dataset. Explicit files and
+narrower patterns are a selection, which is not checked.
 """
 
 from __future__ import annotations

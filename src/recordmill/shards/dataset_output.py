@@ -205,8 +205,8 @@ class DatasetOutput:
     def _build_journal(self, outputs: Sequence[ShardOutput]) -> Journal:
         renames = [rename for output in outputs for rename in output.list_renames()]
         if self._manifest_file is not None:
-            names = (os.path.basename(path) for path in (self._manifest_file.temporary, self._manifest_file.path))
-            renames.append(Rename(*names, overwrite=True))
+            old, new = self._manifest_file.temporary, self._manifest_file.path
+            renames.append(Rename(os.path.basename(old), os.path.basename(new), overwrite=True))
         replaced = {rename.new for rename in renames}
         removals = [name for output in outputs for name in output.list_stale_files()]
         if self._options.overwrite:

@@ -46,7 +46,7 @@ class ShardInfo:
     damage: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Convert to values that `json` can write.
+        """Return the summary as a dict that can be written as JSON.
 
         Returns
         -------
@@ -107,7 +107,7 @@ class Info:
         return "+".join(dict.fromkeys(shard.format for shard in self.shards))
 
     def to_json(self) -> dict[str, Any]:
-        """Convert to values that `json` can write.
+        """Return the summary as a dict that can be written as JSON.
 
         Returns
         -------

@@ -85,7 +85,7 @@ class FramingTests:
 
     @property
     def native_framing(self) -> Any:
-        """Native framing of the format."""
+        """Framing kind of the format, as the native module takes it."""
         return self.format.framing.kind
 
     def draw_payloads(self, data: st.DataObject) -> list[bytes]:

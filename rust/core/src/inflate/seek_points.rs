@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(super) const MAX_POINTS: usize = 4096;
 
 const WINDOW_LEVEL: u8 = 3;
-/// Memory that the compressor allocates for a window, rounded up. It aborts the process if there is not enough.
+/// Upper bound of the memory that the compressor allocates for a window. It aborts the process if the allocation fails.
 const COMPRESSOR_BYTES: usize = 512 << 10;
 
 /// A position at which decompression can start: the start of a gzip member, or a boundary between deflate blocks.
@@ -97,7 +97,8 @@ impl SeekPoints {
         Self { points, spacing: spacing.max(1) }
     }
 
-    /// Replaces the points by those of another list if that list extends further; keeps the larger spacing.
+    /// If the last point of `other` has a larger offset, adopts the points of `other` and the larger of the two
+    /// spacings.
     pub(super) fn merge(&mut self, other: Self) {
         if other.last_offset() > self.last_offset() {
             self.points = other.points;
@@ -113,7 +114,7 @@ impl SeekPoints {
         self.spacing
     }
 
-    /// Returns the offset of the last point in the decompressed data.
+    /// Returns the offset in the decompressed data of the last point; 0 if there is none.
     pub(super) fn last_offset(&self) -> u64 {
         self.points.last().map_or(0, |point| point.offset_out)
     }
@@ -155,12 +156,12 @@ impl SeekPoints {
         Ok(())
     }
 
-    /// Returns a copy, which shares the windows.
+    /// Returns a copy that shares the memory of the windows.
     pub(super) fn copy(&self) -> Result<Self, OutOfMemory> {
         Ok(Self { points: memory::copy(&self.points)?, spacing: self.spacing })
     }
 
-    /// Replaces the windows of the points that are also in `deflated` by the deflated ones.
+    /// Replaces windows by those of the points in `deflated` that have the same offset.
     pub(super) fn replace_windows(&mut self, deflated: &[SeekPoint]) {
         for point in deflated {
             let found = self.points.binary_search_by_key(&point.offset_out, |known| known.offset_out);

@@ -31,12 +31,12 @@ pub trait SourcePixel: PixelType {
         }
     }
 
-    /// Normalizes an image that has the size of the slot and writes it there.
+    /// Normalizes an image, which must have the size of `slot`, and writes it to the slot.
     fn write_to_slot(view: View<Self>, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
         slot.write_image(view, flip, normalize)
     }
 
-    /// Resizes an image to the size of the slot, normalizes it and writes it there.
+    /// Resizes an image to the size of `slot`, normalizes it and writes it to the slot.
     fn resize_into(view: View<Self>, kernel: Kernel, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
         let (size, channels) = (slot.size(), slot.channels());
         match Self::resized(view, size, kernel)? {

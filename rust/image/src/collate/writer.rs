@@ -18,7 +18,7 @@ pub(crate) struct RowWriter<'a> {
     mean: Vec<f32>,
     factor: Vec<f32>,
     blended: Vec<f32>,
-    /// One row of each plane; empty for interleaved channels.
+    /// Buffer for one row of each plane; empty if the channels are interleaved.
     plane: Vec<f32>,
 }
 
@@ -194,7 +194,7 @@ impl<'a> RowWriter<'a> {
     }
 }
 
-/// Returns the values `row` of each of three consecutive planes, which have `plane` values each.
+/// Splits `values` into three planes of `plane` values each. Returns the range `row` of each plane.
 fn plane_rows<T>(values: &mut [T], plane: usize, row: Range<usize>) -> [&mut [T]; 3] {
     let (first, rest) = values.split_at_mut(plane);
     let (second, third) = rest.split_at_mut(plane);

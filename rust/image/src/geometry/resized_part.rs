@@ -43,8 +43,8 @@ impl ResizedPart {
         }
     }
 
-    /// Returns, for each row of the source window, whether the resize reads it; or an empty vector if it reads most of
-    /// them.
+    /// Returns, for each row of the source window, whether the resize reads the row. The vector is empty, which means
+    /// all rows, for Pillow's filters and if the window has fewer than three source rows per output row.
     pub fn rows(&self) -> Result<Vec<bool>, OutOfMemory> {
         let (height, lines) = match self {
             Self::Pillow(_) => return Ok(Vec::new()),
@@ -59,8 +59,8 @@ impl ResizedPart {
         Ok(rows)
     }
 
-    /// Multiplies samples by `factor` before they are resized. Returns `None` for kernels that do not compute in
-    /// floating point.
+    /// Sets the factor by which samples are multiplied before the resize. Returns `None` for kernels that do not
+    /// compute in floating point.
     pub fn with_factor(self, factor: f32) -> Option<Self> {
         match self {
             Self::TwoTap(part) => Some(Self::TwoTap(part.with_factor(factor))),

@@ -28,7 +28,7 @@ impl Chunk<'_> {
         self.offset + OVERHEAD + self.body.len()
     }
 
-    /// Compares the stored CRC with that of type and data.
+    /// Returns a fault unless the stored CRC equals the CRC of the chunk's type and data.
     pub(super) fn check_crc(&self) -> Result<()> {
         let mut crc = libdeflater::Crc::new();
         crc.update(self.checked);
@@ -78,7 +78,7 @@ impl<'a> Chunks<'a> {
         Self { data, at }
     }
 
-    /// Returns the next chunk. Its length is checked against the data.
+    /// Returns the next chunk, or a fault if its length exceeds the rest of the file.
     pub(super) fn next(&mut self) -> Result<Chunk<'a>> {
         let rest = &self.data[self.at..];
         let Some((head, rest)) = rest.split_first_chunk::<8>() else {

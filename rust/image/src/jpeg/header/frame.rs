@@ -62,7 +62,7 @@ impl Frame {
         }
         let mut components = (0..num_components).map(|_| read_component(&mut segment)).collect::<Result<Vec<_>>>()?;
         if let [only] = &mut components[..] {
-            // A single component has no relative sampling, and its scans have MCUs of one block (T.81 A.2.2).
+            // The sampling factors of a single component have no effect: its MCUs have one block (T.81 A.2.2).
             (only.h, only.v) = (1, 1);
         }
         let max_h = components.iter().map(|component| component.h).max().unwrap_or(1);
@@ -75,8 +75,8 @@ impl Frame {
         Size { width: self.size.width.div_ceil(8 * self.max_h), height: self.size.height.div_ceil(8 * self.max_v) }
     }
 
-    /// Returns the number of blocks across and down that hold samples of component `index`: the MCUs of a
-    /// non-interleaved scan.
+    /// Returns the number of blocks across and down that hold samples of component `index`. In a non-interleaved scan,
+    /// these blocks are the MCUs.
     pub(in crate::jpeg) fn blocks(&self, index: usize) -> Size {
         let component = self.components[index];
         Size {
@@ -85,7 +85,8 @@ impl Frame {
         }
     }
 
-    /// Returns the number of blocks in one MCU of a scan of the components `indices`; a fault if above the limit.
+    /// Returns the number of blocks in one MCU of a scan of the components `indices`, or a fault if it exceeds
+    /// `MAX_MCU_BLOCKS`.
     pub(in crate::jpeg) fn count_mcu_blocks(
         &self,
         indices: impl Iterator<Item = usize>,
@@ -161,13 +162,13 @@ pub(in crate::jpeg) struct Scan {
     pub(in crate::jpeg) start: usize,
     /// Zig-zag index of the last coefficient (Se).
     pub(in crate::jpeg) end: usize,
-    /// For a scan that refines earlier ones, the number of low bits that were missing before it; otherwise zero (Ah).
+    /// Number of low bits that were missing before this scan, if it refines earlier scans; otherwise zero (Ah).
     pub(in crate::jpeg) high: u32,
     /// Number of low bits that are still missing after this scan (Al).
     pub(in crate::jpeg) low: u32,
-    /// Offset of the scan header in the image.
+    /// Byte offset in the file at which the body of the scan header starts.
     pub(in crate::jpeg) offset: usize,
-    /// Offset of the entropy-coded data in the image.
+    /// Byte offset in the file at which the entropy-coded data starts.
     pub(in crate::jpeg) data: usize,
 }
 
@@ -223,12 +224,12 @@ impl Scan {
             return Ok(());
         }
         let found = format!("frequencies {} to {}, bits {} to {}", self.start, self.end, self.high, self.low);
-        Err(ImageFault::new(ImageFaultKind::BadScan, self.offset, format!("bounds of a {coding:?} scan"), found))
+        Err(ImageFault::new(ImageFaultKind::BadScan, self.offset, format!("valid bounds of a {coding:?} scan"), found))
     }
 }
 
-/// Parses the component specification at `position` in the scan header. Component ids may repeat: components before
-/// `position` in the frame are not candidates.
+/// Parses component specification number `position` of the scan header. Component ids may repeat, so components before
+/// number `position` of the frame are not searched.
 fn read_scan_component(frame: &Frame, segment: &mut SegmentReader<'_>, position: usize) -> Result<ScanComponent> {
     let offset = segment.offset();
     let fields = segment.take(2, ImageFaultKind::BadScan)?;

@@ -6,8 +6,8 @@ use super::{Filter, portable};
 /// A vector that holds the index of each of its bytes.
 const LANES: [i8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// Adds the pixel to the left in the first of `rows`, and in the following rows as long as their filter is Sub. Returns
-/// the number of rows.
+/// Undoes the Sub filter of the first of `rows`, and of the following rows as long as their filter is Sub. Returns the
+/// number of processed rows.
 ///
 /// Rows are `length` bytes long including the filter byte. Rows with pixels of one, two, four or eight bytes are
 /// processed sixteen bytes at a time.
@@ -25,7 +25,7 @@ pub(super) fn sub_rows<const N: usize>(length: usize, mut rows: &mut [u8]) -> us
     done
 }
 
-/// Adds the pixel to the left in the first `length` bytes. Up to 15 bytes after them are read but not written.
+/// Undoes the Sub filter of the first `length` bytes of `row`. Up to 15 bytes after them are read but not written.
 ///
 /// A load waits for an earlier store that overlaps it partially, so a block must not be stored over the first bytes of
 /// the next row.

@@ -9,7 +9,7 @@ use crate::pixels::Size;
 
 const STEPS: usize = 1024;
 
-/// Four inputs of one output and their weights.
+/// The four input positions of one output position, and their weights.
 struct Taps {
     indices: [usize; 4],
     weights: [f32; 4],
@@ -64,7 +64,7 @@ fn weighted_sum(values: [f32; 4], weights: [f32; 4]) -> f32 {
     values[0] * weights[0] + values[1] * weights[1] + values[2] * weights[2] + values[3] * weights[3]
 }
 
-/// Returns the cubic kernel at `step`, and at one pixel farther from its center.
+/// Returns the cubic kernel at a distance of `step / STEPS` pixels from its center, and at one pixel more.
 fn kernel_values(step: usize) -> (f32, f32) {
     const A: f64 = -0.5;
     let near = step as f64 / STEPS as f64;

@@ -41,7 +41,8 @@ pub(super) fn interleave(planes: [&[u8]; 3], out: &mut [u8]) {
     for_each_chunk(planes, out, |samples, out| store_interleaved(samples.map(|samples| cast(*samples)), out));
 }
 
-/// Calls `step` for chunks of [`STEP`] pixels. The last chunk overlaps the previous one if the width is not a multiple.
+/// Calls `step` for chunks of [`STEP`] pixels. The last chunk overlaps the previous one if the width is not a multiple
+/// of [`STEP`].
 #[inline(always)]
 fn for_each_chunk([a, b, c]: [&[u8]; 3], out: &mut [u8], step: impl Fn([&Samples; 3], &mut Pixels)) {
     let out = &mut out[..3 * a.len()];
