@@ -115,7 +115,11 @@ def test_index_removes_its_files_on_signal(tmp_path: Path, number: signal.Signal
         process.send_signal(number)
         process.communicate()
     assert process.returncode == 128 + number
-    assert {path.name for path in folder.iterdir()} == {"train.tfrecord", ".train.tfrecord.rmx"}
+    assert sorted(path.name for path in folder.iterdir()) == [
+        ".train.tfrecord.manifest.json",
+        ".train.tfrecord.rmx",
+        "train.tfrecord",
+    ]
     assert rm.verify(folder).ok
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import recordmill as rm
-from recordmill.formats.registry import get_format
 from recordmill.datasets.shard_names import build_shard_paths, check_leftover_shards, find_leftover_shards
+from recordmill.formats.registry import get_format
 from recordmill.testing.storage import MemoryStorage
 from tests.shards.helpers import FORMATS
 

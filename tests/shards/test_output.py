@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,10 @@ from hypothesis import given, strategies as st
 import recordmill as rm
 from recordmill.errors import OutputExistsError, WriteError
 from recordmill.formats.registry import get_format
-from recordmill.shards.index import sidecar_path
+from recordmill.shards.collection import ShardCollection
 from recordmill.shards.output import distribute_records, frame_payloads
 from recordmill.storage.base import Storage
-from recordmill.storage.local import LOCAL
+from recordmill.storage.local import LocalStorage
 from recordmill.testing.storage import FaultyStorage, MemoryStorage
 from recordmill.types import Ragged
 from tests.shards.helpers import FORMATS, FRAMES
@@ -46,6 +48,11 @@ def write_payloads(storage: Storage, payloads: list[bytes], **options: Any) -> l
 
 def is_shard(path: str) -> bool:
     return not os.path.basename(path).startswith(".") and not path.endswith(".idx")
+
+
+def without_lock(storage: MemoryStorage) -> dict[str, bytes]:
+    """Return the files of a storage without the lock, whose removal may be the operation that fails."""
+    return {path: data for path, data in storage.files.items() if not path.endswith(".lock")}
 
 
 def shards_in(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -142,9 +149,12 @@ def test_writer_leaves_no_file_after_any_failed_operation(
             write_payloads(FaultyStorage(storage, fail_at, error), payloads, **options)
         except (WriteError, KeyboardInterrupt):
             num_failed += 1
-            assert storage.files == {}, recorder.operations[fail_at]
-        else:
-            assert storage.files.keys() == complete.files.keys(), recorder.operations[fail_at]
+            if fail_at >= len(recorder.operations) - 2:  # The lock is released after the commit.
+                assert without_lock(storage) == complete.files
+                continue
+            assert without_lock(storage) == {}, recorder.operations[fail_at]
+            write_payloads(storage, payloads, **options)
+        assert without_lock(storage) == complete.files, recorder.operations[fail_at]
     assert num_failed >= 8 * len(paths)
 
 
@@ -162,22 +172,22 @@ def test_overwriting_writer_leaves_only_complete_files_after_any_failed_operatio
     recorder = FaultyStorage(new)
     payloads = payloads_of(10, seed=2)
     write_payloads(recorder, payloads, overwrite=True, **options)
-    first_change = next(row for row, (name, _) in enumerate(recorder.operations) if name in ("remove", "commit"))
-    for fail_at in range(len(recorder.operations)):
+    num_interrupted = 0
+    for fail_at, operation in enumerate(recorder.operations):
         storage = old_files()
-        try:
+        with contextlib.suppress(WriteError, KeyboardInterrupt):
             write_payloads(FaultyStorage(storage, fail_at, error), payloads, overwrite=True, **options)
-        except (WriteError, KeyboardInterrupt):
-            if fail_at <= first_change:
-                assert storage.files == old.files, recorder.operations[fail_at]
-        assert not any(".tmp-" in path for path in storage.files), recorder.operations[fail_at]
-        for path, data in storage.files.items():
-            assert data in (old.files.get(path), new.files.get(path)), (path, recorder.operations[fail_at])
-        for path in filter(is_shard, storage.files):
-            # A sidecar of the old shard must not stay beside the new one, nor the other way round.
-            sidecar = storage.files.get(sidecar_path(path))
-            versions = [files for files in (old.files, new.files) if files.get(path) == storage.files[path]]
-            assert sidecar is None or any(files[sidecar_path(path)] == sidecar for files in versions)
+        if "out/.part.journal.json" in storage.files:
+            num_interrupted += 1
+            with pytest.raises(rm.IncompleteDatasetError, match="recordmill repair out/part"):
+                ShardCollection("out/part-*", storage=storage)
+        else:
+            assert without_lock(storage) in (old.files, new.files), operation
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that an interrupted write was completed
+            write_payloads(storage, payloads, overwrite=True, **options)
+        assert without_lock(storage) == new.files, operation
+    assert num_interrupted if error is write_error else not num_interrupted
 
 
 def test_payload_writer_keeps_old_file_after_any_failed_operation() -> None:
@@ -193,7 +203,7 @@ def test_payload_writer_keeps_old_file_after_any_failed_operation() -> None:
         try:
             write(FaultyStorage(storage, fail_at, write_error), b"new")
         except WriteError:
-            committed = ("commit", "out/file.bin") in recorder.operations[:fail_at]
+            committed = ("rename", "out/file.bin") in recorder.operations[:fail_at]
             assert shards_in(storage.files)["out/file.bin"] == (FRAMES["recordio"](b"new") if committed else b"old")
         else:
             assert storage.files["out/file.bin"] == FRAMES["recordio"](b"new")
@@ -216,22 +226,20 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("family", FORMATS)
 def test_writer_keeps_files_of_another_writer_that_committed_first(tmp_path: Path, family: str) -> None:
-    class LateCheck:
-        """Storage in which no file exists when the writer looks, as if all were created a moment later."""
+    class LateFile(LocalStorage):
+        """Storage in which another program creates a shard at the last moment, after all checks of the writer."""
 
-        def __getattr__(self, name: str) -> Any:
-            return getattr(LOCAL, name)
+        def rename(self, old: str, new: str, *, overwrite: bool) -> None:
+            if is_shard(new) and not os.path.exists(new):
+                Path(new).write_bytes(b"of another program")
+            super().rename(old, new, overwrite=overwrite)
 
-        def exists(self, path: str) -> bool:
-            return False
-
-    slow = shard_writer(LateCheck())(tmp_path / "a", format=family, shards=2)  # type: ignore[arg-type]
-    slow.write({"label": 1, "image": b"x"})
-    write_examples(tmp_path / "a", family, shards=2)
-    committed = {name: data for name, data in contents(tmp_path).items() if ".tmp-" not in name}
+    writer = shard_writer(LateFile())(tmp_path / "a", format=family, shards=2)
+    writer.write({"label": 1, "image": b"x"})
+    writer.write({"label": 2, "image": b"x"})
     with pytest.raises(OutputExistsError):
-        slow.close()
-    assert contents(tmp_path) == committed
+        writer.close()
+    assert set(contents(tmp_path).values()) == {b"of another program"} and len(contents(tmp_path)) == 1
 
 
 def test_overwriting_writer_removes_foreign_index_of_old_shard(tmp_path: Path) -> None:
@@ -241,4 +249,4 @@ def test_overwriting_writer_removes_foreign_index_of_old_shard(tmp_path: Path) -
     assert (tmp_path / "a.tfindex").exists()
     write_examples(path, "tfrecord", 30, overwrite=True)
     assert len(rm.ShardReader(path).keys) == 30
-    assert sorted(contents(tmp_path)) == sorted([path.name, Path(sidecar_path(str(path))).name])
+    assert sorted(contents(tmp_path)) == [".a.tfrecord.manifest.json", ".a.tfrecord.rmx", "a.tfrecord"]

@@ -52,7 +52,8 @@ def write_with_payload_writer(path: Path, **options: Any) -> list[str]:
 
 
 def files_in(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
+    """Return the names of the files except the manifest."""
+    return sorted(path.name for path in folder.iterdir() if not path.name.endswith(".manifest.json"))
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +79,6 @@ def test_index_that_may_not_be_written_is_a_warning(
         found = write(out / "part", shards=2)
     assert found == [str(warning.message) for warning in caught] and len(found) == len(files_in(out))
     assert all(os.strerror(number) in text and str(out) in text for text in found)
-    assert all(name.endswith(".tfrecord") for name in files_in(out))
     assert rm.verify(out).ok
 
 
@@ -93,9 +93,13 @@ def test_index_that_may_not_be_written_beside_the_shard_is_saved_in_the_cache(
 
 
 def test_index_whose_name_is_too_long_is_a_warning(tmp_path: Path) -> None:
-    with pytest.warns(RuntimeWarning, match="File name too long"):
-        write_with_writer(tmp_path / "out" / ("x" * 225 + ".tfrecord"))
-    assert len(rm.open(tmp_path / "out")) == 10
+    name = "x" * 243 + ".tfrecord"
+    with (
+        pytest.warns(RuntimeWarning, match="File name too long"),
+        rm.PayloadWriter(tmp_path / "out" / name, format="tfrecord") as writer,
+    ):
+        writer.write(b"record")
+    assert len(rm.ShardReader(tmp_path / "out" / name)) == 1
 
 
 @WRITE

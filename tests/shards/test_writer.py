@@ -364,7 +364,7 @@ def test_writer_works_without_hard_links(tmp_path: Path, monkeypatch: pytest.Mon
         for number in range(30):
             writer.write({"label": number, "image": b"x"})
     assert len(rm.open(writer.paths)) == 30
-    assert all_files(tmp_path) == [".a.rec.rmx", "a.idx", "a.rec"]
+    assert all_files(tmp_path) == [".a.rec.manifest.json", ".a.rec.rmx", "a.idx", "a.rec"]
 
 
 @pytest.mark.parametrize(

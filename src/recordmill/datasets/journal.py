@@ -7,6 +7,7 @@ or `repair` can complete or undo the commit.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from dataclasses import asdict, dataclass, field
@@ -19,6 +20,8 @@ from recordmill.errors import IncompleteDatasetError, ManifestError, WriteError
 from recordmill.storage.base import Storage, write_file_atomically
 
 VERSION = 1
+# A file that is optional is left out if one of these errors occurs.
+NOT_PERMITTED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
 Action = Literal["complete", "undo"]
 
 
@@ -48,8 +51,6 @@ class Journal:
 
     Parameters
     ----------
-    run_id : str
-        Identifies the run of the writer.
     action : str
         "complete" or "undo".
     renames : list of Rename
@@ -58,7 +59,6 @@ class Journal:
         Names of files to remove after the renames; they may not exist.
     """
 
-    run_id: str
     action: Action = "complete"
     renames: list[Rename] = field(default_factory=list)
     removals: list[str] = field(default_factory=list)
@@ -107,13 +107,13 @@ def _build_journal(content: dict[str, Any]) -> Journal:
     renames = [Rename(**entry) for entry in content["renames"]]
     for name in [*content["removals"], *(rename.old for rename in renames), *(rename.new for rename in renames)]:
         check_file_name(name)
-    return Journal(str(content["run_id"]), content["action"], renames, list(content["removals"]))
+    return Journal(content["action"], renames, list(content["removals"]))
 
 
 def apply_journal(storage: Storage, folder: str, journal: Journal) -> list[tuple[str, WriteError]]:
     """Perform the steps of a journal that were not performed yet.
 
-    Returns the paths of the optional files that could not be renamed, with the errors.
+    Returns the paths of the optional files that may not be created, with the errors.
     """
     failed = []
     for rename in journal.renames:
@@ -125,8 +125,9 @@ def apply_journal(storage: Storage, folder: str, journal: Journal) -> list[tuple
         try:
             storage.rename(old, new, overwrite=rename.overwrite)
         except WriteError as error:
-            if not rename.is_optional:
+            if not rename.is_optional or error.errno not in NOT_PERMITTED:
                 raise
+            storage.remove(old)
             failed.append((new, error))
     for name in journal.removals:
         storage.remove(os.path.join(folder, name))

@@ -16,6 +16,9 @@ from dataclasses import asdict, dataclass
 from recordmill.errors import DestinationLockedError, WriteError
 from recordmill.storage.base import Storage
 
+# Tokens of the locks that this process holds. A lock of this process with another token could not be removed earlier.
+_held: set[str] = set()
+
 
 @dataclass(frozen=True, slots=True)
 class LockOwner:
@@ -66,12 +69,21 @@ class WriterLock:
         self._storage, self._path = storage, path
         self._owner = _describe_this_process()
         content = json.dumps(asdict(self._owner)).encode()
-        while True:
-            try:
-                storage.create_exclusively(path, content)
-                return
-            except FileExistsError:
+        _held.add(self._owner.token)
+        try:
+            while not self._create_file(content):
                 self._remove_stale_lock(break_lock=break_lock)
+        except BaseException:
+            self.release()
+            raise
+
+    def _create_file(self, content: bytes) -> bool:
+        """Create the lock file; return False if it exists."""
+        try:
+            self._storage.create_exclusively(self._path, content)
+        except FileExistsError:
+            return False
+        return True
 
     def _remove_stale_lock(self, *, break_lock: bool) -> None:
         """Remove a lock whose owner is dead; raise DestinationLockedError if it may be alive."""
@@ -101,6 +113,7 @@ class WriterLock:
 
     def release(self) -> None:
         """Remove the lock file, unless another process has taken over the lock."""
+        _held.discard(self._owner.token)
         with contextlib.suppress(OSError):
             if read_lock_owner(self._storage, self._path) == self._owner:
                 self._storage.remove(self._path)
@@ -135,7 +148,7 @@ def is_possibly_alive(owner: LockOwner) -> bool:
     if (owner.host, owner.namespace) != (here.host, here.namespace):
         return True
     if owner.pid == here.pid:
-        return owner.process_start == here.process_start
+        return owner.token in _held
     try:
         os.kill(owner.pid, 0)
     except ProcessLookupError:

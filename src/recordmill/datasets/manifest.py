@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +54,7 @@ class Manifest:
     Parameters
     ----------
     run_id : str
-        Random text that identifies the run of the writer.
+        Identifies the run of the writer, see `compute_run_id`.
     format : str
         Name of the record format.
     shards : list of ManifestShard
@@ -76,6 +77,14 @@ class Manifest:
     schema: Schema | None = None
     classes: list[str] | None = None
     source_digest: str | None = None
+
+
+def compute_run_id(shards: Sequence[ManifestShard]) -> str:
+    """Return a digest of the content of all shards, so that equal runs have equal manifests."""
+    import hashlib
+
+    content = json.dumps([(shard.name, shard.num_bytes, shard.num_records, shard.fingerprint) for shard in shards])
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def manifest_path(prefix: str) -> str:

@@ -28,6 +28,7 @@ from recordmill.datasets.shard_names import (
     is_name_of_dataset,
 )
 from recordmill.errors import IncompleteDatasetError
+from recordmill.formats.detect import guess_format_from_name
 from recordmill.shards.paths import Paths, expand_path, list_paths, no_shard_error
 from recordmill.storage.base import Storage
 from recordmill.storage.local import natural_sort_key
@@ -193,8 +194,9 @@ def _select_source(name: str, storage: Storage) -> Selection:
     if files == [name]:
         return _select_file(name, storage)
     selection = Selection(files)
-    if storage.list_names(name):
-        _check_folder(selection, name.rstrip(os.sep) or name, lambda _: True, storage)
+    folder = name.rstrip(os.sep) or name
+    if all(os.path.dirname(path) == folder for path in files) and (files or storage.list_names(folder)):
+        _check_folder(selection, folder, lambda _: True, storage)
     elif files:
         pattern = os.path.basename(name)
         for folder in dict.fromkeys(map(os.path.dirname, files)):
@@ -244,7 +246,8 @@ def _check_folder(selection: Selection, folder: str, matches: Callable[[str], bo
         is_part |= bool(matched) and matched != names
     others = [path for path in files if path not in listed]
     if admits_no_others:
-        selection.foreign += others
+        # Other files, such as a README, are no shards. The error for them is raised when they are opened.
+        selection.foreign += [path for path in others if _looks_like_shard(path)]
         counted: set[str] = set()
     else:
         counted, is_part_of_counted = _check_counts(selection, others, matches)
@@ -255,6 +258,11 @@ def _check_folder(selection: Selection, folder: str, matches: Callable[[str], bo
         is_known = bool(files) and all(path in listed or path in counted for path in files)
         is_first = selection.files[: len(files)] == files
         selection.complete = True if is_known and (is_first or selection.complete) else None
+
+
+def _looks_like_shard(path: str) -> bool:
+    name = os.path.basename(path)
+    return len(find_possible_prefixes(name)) > 1 or "." not in name or guess_format_from_name(name) is not None
 
 
 def _check_counts(selection: Selection, paths: list[str], matches: Callable[[str], bool]) -> tuple[set[str], bool]:

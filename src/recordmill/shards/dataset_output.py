@@ -20,7 +20,14 @@ from recordmill.datasets.journal import (
     write_journal,
 )
 from recordmill.datasets.lock import WriterLock
-from recordmill.datasets.manifest import Manifest, ManifestShard, load_manifest, manifest_path, serialize_manifest
+from recordmill.datasets.manifest import (
+    Manifest,
+    ManifestShard,
+    compute_run_id,
+    load_manifest,
+    manifest_path,
+    serialize_manifest,
+)
 from recordmill.datasets.shard_names import (
     LOCK_SUFFIX,
     PROGRESS_SUFFIX,
@@ -31,7 +38,7 @@ from recordmill.datasets.shard_names import (
     find_leftover_shards,
     find_temporary_files,
 )
-from recordmill.errors import OutputExistsError, RecordmillError, WriteError
+from recordmill.errors import DestinationLockedError, OutputExistsError, RecordmillError, WriteError
 from recordmill.formats.base import Format
 from recordmill.schema import Schema
 from recordmill.shards.foreign_index import foreign_index_path
@@ -96,16 +103,24 @@ class DatasetOutput:
         self._storage, self._format, self._options = storage, format_, options
         self.destination, self.prefix = destination, build_path_prefix(destination)
         self.outputs: list[ShardOutput] = []
-        self.run_id = os.urandom(8).hex()
         self._manifest_file: OutputFile | None = None
         # A journal on disk refers to the temporary files, so they must not be removed.
         self._is_journaled = False
-        lock_path = dataset_file_path(self.prefix, LOCK_SUFFIX)
-        self._lock = WriterLock(storage, lock_path, break_lock=options.break_lock)
+        self._lock = self._take_lock()
         try:
             self._recover()
         except BaseException:
             self._lock.release()
+            raise
+
+    def _take_lock(self) -> WriterLock:
+        path = dataset_file_path(self.prefix, LOCK_SUFFIX)
+        try:
+            return WriterLock(self._storage, path, break_lock=self._options.break_lock)
+        except DestinationLockedError:
+            raise
+        except WriteError as error:
+            error.shard = self.prefix
             raise
 
     def _recover(self) -> None:
@@ -133,11 +148,11 @@ class DatasetOutput:
         """Raise OutputExistsError if the dataset, or a file that would be written, exists and must not be replaced."""
         if self._options.overwrite:
             return
+        check_leftover_shards(self._storage, self.destination, self._format, self._suffix, paths)
         index = self._format.index if self._format.index_on_write else None
         for name in [*paths, *(foreign_index_path(path, index.suffix) for path in paths if index is not None)]:
             if self._storage.exists(name):
                 raise output_exists_error(name)
-        check_leftover_shards(self._storage, self.destination, self._format, self._suffix, paths)
         for path in self._list_old_shards():
             if self._storage.exists(path):
                 raise OutputExistsError(
@@ -181,7 +196,6 @@ class DatasetOutput:
         journal = self._build_journal(outputs)
         self._lock.check()
         failed = self._apply(journal)
-        self._storage.remove(journal_path(self.prefix))
         for output in outputs:
             output.finish_commit(failed)
         self._lock.release()
@@ -190,7 +204,7 @@ class DatasetOutput:
 
     def _write_manifest(self, shards: list[ManifestShard], description: DatasetDescription) -> OutputFile:
         manifest = Manifest(
-            self.run_id,
+            compute_run_id(shards),
             self._format.name,
             shards,
             self._compression,
@@ -213,7 +227,7 @@ class DatasetOutput:
             removals += self._list_leftover_files([output.path for output in outputs])
         removals.append(os.path.basename(dataset_file_path(self.prefix, PROGRESS_SUFFIX)))
         removals = [name for name in dict.fromkeys(removals) if name not in replaced]
-        return Journal(self.run_id, "complete", renames, self._keep_existing(removals))
+        return Journal("complete", renames, self._keep_existing(removals))
 
     def _list_leftover_files(self, paths: list[str]) -> list[str]:
         """Return the names of the shards of an earlier run that are not overwritten, and of their index files."""
@@ -233,19 +247,28 @@ class DatasetOutput:
     def _apply(self, journal: Journal) -> dict[str, WriteError]:
         """Write the journal and perform its steps; undo them after an error if no file was replaced or removed."""
         folder = os.path.dirname(self.prefix)
-        can_undo = not self._options.overwrite
-        write_journal(self._storage, self.prefix, journal)
-        self._is_journaled = True
+        self._write_journal(journal)
         try:
-            return dict(apply_journal(self._storage, folder, journal))
+            failed = dict(apply_journal(self._storage, folder, journal))
+            self._storage.remove(journal_path(self.prefix))
         except BaseException as error:
-            if can_undo:
+            if not self._options.overwrite:
                 self._undo(journal)
             elif isinstance(error, RecordmillError):
                 error.hint = f"`recordmill repair {self.prefix}` completes the work"
-            elif not isinstance(error, Exception):  # Ctrl-C: half of the files are replaced, so replace the rest.
+            elif not isinstance(error, Exception):  # Ctrl-C: some files are already replaced, so replace the rest.
                 apply_journal(self._storage, folder, journal)
                 self._storage.remove(journal_path(self.prefix))
+            raise
+        return failed
+
+    def _write_journal(self, journal: Journal) -> None:
+        self._is_journaled = True
+        try:
+            write_journal(self._storage, self.prefix, journal)
+        except BaseException:
+            self._storage.remove(journal_path(self.prefix))
+            self._is_journaled = False
             raise
 
     def _undo(self, journal: Journal) -> None:
@@ -253,7 +276,7 @@ class DatasetOutput:
         folder = os.path.dirname(self.prefix)
         present = set(self._storage.list_names(folder))
         done = [rename.new for rename in journal.renames if rename.old not in present and rename.new in present]
-        undo = Journal(self.run_id, "undo", [], [*done, *(rename.old for rename in journal.renames)])
+        undo = Journal("undo", [], [*done, *(rename.old for rename in journal.renames)])
         write_journal(self._storage, self.prefix, undo)
         apply_journal(self._storage, folder, undo)
         self._storage.remove(journal_path(self.prefix))
@@ -275,7 +298,7 @@ def commit_single_file(storage: Storage, output: ShardOutput) -> None:
     folder = os.path.dirname(output.path)
     removals = [*output.list_stale_files(), os.path.basename(manifest_path(output.path))]
     renames = output.list_renames()
-    journal = Journal("", "complete", renames, [name for name in removals if name not in {new.new for new in renames}])
+    journal = Journal("complete", renames, [name for name in removals if name not in {new.new for new in renames}])
     output.finish_commit(dict(apply_journal(storage, folder, journal)))
     for text in output.warnings:
         warnings.warn(text, RuntimeWarning, stacklevel=2)

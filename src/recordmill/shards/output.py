@@ -7,7 +7,6 @@ all shards of a dataset their final names. Sinks distribute records among the sh
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.datasets.journal import Rename
+from recordmill.datasets.journal import NOT_PERMITTED, Rename
 from recordmill.datasets.manifest import ManifestShard
 from recordmill.errors import FramingError, LimitError, WriteError
 from recordmill.formats.base import Format, IndexCodec
@@ -40,9 +39,6 @@ from recordmill.storage.base import OutputFile, Storage, output_exists_error, wr
 from recordmill.storage.compression import Compression, Compressor, check_compression
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
-
-# If one of these errors prevents writing the sidecar, `commit_outputs` still commits the shard and emits a warning.
-_NOT_PERMITTED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,13 +259,13 @@ class ShardOutput:
         except OSError as error:
             # Readers do not need the sidecar, which only saves time. So write it to the cache, or go on without it.
             with contextlib.suppress(OSError):
-                if error.errno in _NOT_PERMITTED:
+                if error.errno in NOT_PERMITTED:
                     self._cached_sidecar = write_temporary_file(LOCAL, cache_path(self.path), data, overwrite=True)
             self._handle_sidecar_error(error, is_cached=self._cached_sidecar is not None)
 
     def _handle_sidecar_error(self, error: OSError, *, is_cached: bool) -> None:
         """Add a warning if writing the sidecar beside the shard is not permitted; raise any other error."""
-        if error.errno not in _NOT_PERMITTED:
+        if error.errno not in NOT_PERMITTED:
             raise error
         remedy = "it is saved in the cache of this machine" if is_cached else "the first read of the shard builds it"
         self.warnings.append(

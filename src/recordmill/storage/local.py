@@ -17,6 +17,8 @@ from recordmill.storage.compression import Compression
 
 # Each time this many bytes have been written, the kernel is asked to start writing them to the disk.
 _WRITEBACK_BYTES = 4 << 20
+# Maximum length of a file name on most file systems.
+_MAX_NAME_BYTES = 255
 # Errors of `os.link` on file systems without hard links, such as FAT, exFAT and some network shares.
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK)
 # Errors of `os.fsync` on folders of file systems that cannot sync them.
@@ -85,9 +87,9 @@ class LocalStorage:
         temporary = _temporary_path(folder, name)
         with convert_write_errors(path, "cannot create a file"):
             _create_folders_durably(folder)
-            _create_file(temporary, data)
         try:
-            with convert_write_errors(path, "cannot create a file"):
+            with convert_write_errors(path, "cannot write"):
+                _create_file(temporary, data)
                 _link_or_create(temporary, path, data)
         finally:
             with contextlib.suppress(FileNotFoundError):
@@ -185,7 +187,9 @@ class LocalOutputFile:
 
 def _temporary_path(folder: str, name: str) -> str:
     """Return a new hidden name in the folder of a file; see `datasets.shard_names` for how leftovers are found."""
-    return os.path.join(folder, f".{name}.tmp-{os.urandom(6).hex()}")
+    suffix = f".tmp-{os.urandom(6).hex()}"
+    start = os.fsdecode(os.fsencode(f".{name}")[: _MAX_NAME_BYTES - len(suffix)])
+    return os.path.join(folder, start + suffix)
 
 
 def _create_file(path: str, data: bytes) -> None:
