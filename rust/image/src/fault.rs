@@ -2,7 +2,7 @@
 use crate::memory::OutOfMemory;
 use std::fmt;
 
-/// The category of a fault. `as_str` returns the name that reports and errors show.
+/// The category of an [`ImageFault`]. `as_str` returns the name that reports and errors show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ImageFaultKind {
     /// The data ends before the image is complete.
@@ -63,7 +63,8 @@ impl ImageFaultKind {
     }
 }
 
-/// A fault: its kind, the byte offset in the encoded image where it was detected, what was expected and what was found.
+/// The error type of this crate: why an image cannot be processed, the byte offset in the encoded image where this was
+/// detected, what was expected and what was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageFault {
     /// Category of the fault.

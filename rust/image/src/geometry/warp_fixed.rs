@@ -26,7 +26,7 @@ pub enum Taps {
 
 /// 1.0 in the fixed-point unit of positions.
 const POSITION_ONE: f64 = 1024.0;
-/// Number of subpixel positions per axis. Each has its own weights.
+/// Number of subpixel positions per axis: before weights are looked up, positions are rounded to 1/32 of a pixel.
 const SUBPIXELS: usize = 32;
 /// 1.0 in the fixed-point unit of weights.
 const WEIGHT_ONE: i32 = 1 << 15;

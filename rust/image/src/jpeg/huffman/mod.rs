@@ -28,7 +28,7 @@ pub(in crate::jpeg) struct HuffmanCode {
 
 impl HuffmanCode {
     /// Assigns the codes of `spec`. The code of all ones is reserved, so a table that assigns this code is rejected
-    /// with a fault.
+    /// with an error.
     pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> Result<Self> {
         let mut code = Self { limits: [0; 17], shifts: [0; 17], symbols: spec.symbols, counts: spec.counts };
         let (mut next, mut num_symbols) = (0_u32, 0_i32);
@@ -68,9 +68,9 @@ impl HuffmanCode {
         }
     }
 
-    /// Builds a lookup table of `SIZE` entries by calling `entry` for each index. `entry` receives the index and a list
-    /// that has, for every index, the length and symbol of the code with which its bits begin. The length is zero if no
-    /// code is that short.
+    /// Builds a lookup table of `SIZE` entries by calling `entry` for each index. `entry` also receives a list of the
+    /// length and symbol of the code with which the bits of every index begin. The length is zero if the code is longer
+    /// than an index.
     pub(super) fn build_lookup<T: Copy + Default, const SIZE: usize>(
         &self,
         entry: impl Fn(usize, &[(u8, u8)]) -> T,
@@ -124,7 +124,7 @@ impl<T> TableCache<T> {
     }
 }
 
-/// Returns table `number`, or a fault if it is not defined. `offset` is the byte offset of the scan header that refers
+/// Returns table `number`, or an error if it is not defined. `offset` is the byte offset of the scan header that refers
 /// to the table.
 pub(in crate::jpeg) fn require_table<'a, T>(
     tables: &'a [Option<T>; 4],
@@ -211,8 +211,8 @@ pub(in crate::jpeg) struct SymbolTable {
 }
 
 impl Symbol {
-    /// Creates the entry for the index bits `pattern`. For all patterns, `prefixes` has the length and symbol of the
-    /// first code.
+    /// Creates the table entry at index `pattern`. `prefixes` lists, for every index, the length and symbol of the code
+    /// with which its bits begin.
     fn new(pattern: usize, prefixes: &[(u8, u8)]) -> Self {
         let (length, symbol) = prefixes[pattern];
         let (size, total) = (symbol & 15, usize::from(length + (symbol & 15)));
