@@ -68,8 +68,8 @@ impl ResizedPart {
         }
     }
 
-    /// Resizes `source`, which must be the source window, flips it horizontally if `flip` is set, and normalizes it
-    /// into `slot`.
+    /// Resizes `source`, which must be the source window, flips it horizontally if `flip` is set, normalizes it, and
+    /// writes it to the output slot `slot`.
     pub fn write_to_slot(self, source: View<u8>, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
         slot.check_shape(slot.size(), source.channels())?;
         match self {

@@ -1,7 +1,7 @@
 //! Affine transform with the arithmetic of Pillow's `Image.transform` (Geometry.c), sampled at pixel centers.
 //!
-//! The map leads from the output to the source, like Pillow's `data`. Bilinear values are computed in float64 and
-//! truncated to integers. Nearest-neighbor positions use 16.16 fixed point if its range suffices. Both methods are
+//! The map converts output positions to source positions, like Pillow's `data`. Bilinear values are computed in float64
+//! and truncated to integers. Nearest-neighbor positions use 16.16 fixed point if its range suffices. Both methods are
 //! bit-exact with Pillow's 8-bit modes and its mode `F`; 16-bit samples are computed as `F` and rounded.
 use super::pixel_type::PixelType;
 use super::view::{MAX_CHANNELS, View, bad_argument, count_values};

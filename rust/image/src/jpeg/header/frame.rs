@@ -11,9 +11,9 @@ pub(in crate::jpeg) const MAX_MCU_BLOCKS: usize = 10;
 /// Coding process of an image, given by its SOF marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coding {
-    /// One scan pass over every block (SOF0, SOF1).
+    /// Each block is coded completely in one scan (SOF0, SOF1).
     Sequential,
-    /// Several passes, each of which adds coefficients or bits of precision (SOF2).
+    /// Each block is coded in several scans, which add coefficients or bits of precision (SOF2).
     Progressive,
 }
 

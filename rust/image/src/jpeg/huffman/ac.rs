@@ -10,7 +10,8 @@ use crate::jpeg::stream::{BitReader, extend_sign};
 const AC_BITS: usize = 10;
 /// Number of lookups per refill of the bit reader.
 const AC_LOOKUPS: usize = 3;
-/// Largest number of bits that one lookup may consume. The value after the first code may extend beyond the index bits.
+/// Largest number of bits that one lookup may consume. The value after the first code may extend beyond the `AC_BITS`
+/// bits of the table index.
 const AC_LONGEST: u8 = 56 / AC_LOOKUPS as u8;
 /// Flag in the fields `step` and `steps` of a table entry: the block ends after this entry.
 const END_OF_BLOCK: u8 = 0x40;
@@ -208,10 +209,11 @@ impl AcEntry {
 const SKIP_BITS: usize = 11;
 /// Number of lookups per refill of the bit reader. Each lookup consumes at most `SKIP_LONGEST` bits.
 const SKIP_LOOKUPS: usize = 4;
-/// Largest number of bits that one lookup may consume. The value after the first code may extend beyond the index bits.
+/// Largest number of bits that one lookup may consume. The value after the first code may extend beyond the `SKIP_BITS`
+/// bits of the table index.
 const SKIP_LONGEST: u8 = 14;
 
-/// Entry of the skipping table: as many symbols as fit into the index bits.
+/// Entry of the table for skipping: as many symbols, each with its value, as fit into a table index.
 #[derive(Clone, Copy, Default)]
 struct SkipEntry {
     /// Number of bits of all codes and values.

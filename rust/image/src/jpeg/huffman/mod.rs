@@ -139,7 +139,7 @@ pub(in crate::jpeg) fn require_table<'a, T>(
 /// Entry of the DC table: the code of a DC difference (T.81 F.2.2.1).
 #[derive(Clone, Copy, Default)]
 struct DcEntry {
-    /// Number of bits of code and value; zero if the code is longer than the index bits.
+    /// Number of bits of code and value; zero if the code is longer than a table index.
     total: u8,
     code: u8,
     size: u8,
@@ -190,17 +190,17 @@ impl DcTable {
 /// are used for one scan only.
 const LOOKUP_BITS: usize = 9;
 
-/// Entry of the progressive AC table: a symbol (T.81 G.1.2), with its value if that fits into the index bits.
+/// Entry of the progressive AC table: a symbol (T.81 G.1.2), with its value if both fit into a table index.
 #[derive(Clone, Copy, Default)]
 #[repr(align(8))]
 pub(in crate::jpeg) struct Symbol {
     /// The symbol: zero run in the upper half, size in the lower half.
     pub(in crate::jpeg) symbol: u8,
-    /// Number of bits of the code; zero if it is longer than the index bits.
+    /// Number of bits of the code; zero if it is longer than a table index.
     code: u8,
-    /// Number of bits of code and value; zero if they do not fit into the index bits.
+    /// Number of bits of code and value; zero if there is no value or if both together do not fit into a table index.
     pub(in crate::jpeg) total: u8,
-    /// The value of the coefficient, if it fits into the index bits.
+    /// The value of the coefficient if code and value fit into a table index, otherwise zero.
     pub(in crate::jpeg) value: i16,
 }
 
