@@ -2,7 +2,7 @@
 use crate::memory::OutOfMemory;
 use std::fmt;
 
-/// Kind of a fault. `as_str` gives the name that users see in reports.
+/// Kind of a [`Fault`]. `as_str` returns the name that users see in reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FaultKind {
     /// The data ends inside a frame's header.
@@ -60,7 +60,7 @@ impl FaultKind {
     }
 }
 
-/// One fault: its kind, the offset where it was detected, and the expected and actual values.
+/// Damaged or invalid data: the kind of damage, the offset where it was detected, and the expected and actual values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Kind of the fault.

@@ -126,7 +126,8 @@ impl Permutation {
     #[inline(always)]
     fn split_numbers(&self, numbers: Lanes) -> (Lanes, Lanes) {
         let left = self.moduli[0];
-        // Numbers have at most 48 bits, so the floating-point quotient is off by one at most.
+        // Multiplication by the inverse estimates the quotient. Numbers have at most 48 bits, so the rounded-down
+        // estimate differs from the exact quotient by at most 1. The next lines correct this in both directions.
         let estimate = numbers.map(|number| (number as f64 * self.inverse) as u64);
         let high: Lanes = array::from_fn(|lane| estimate[lane] - u64::from(estimate[lane] * left > numbers[lane]));
         let low: Lanes = array::from_fn(|lane| numbers[lane] - high[lane] * left);

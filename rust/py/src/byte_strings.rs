@@ -69,7 +69,7 @@ impl ByteStrings {
 }
 
 impl StringBuffer<'_> {
-    /// Returns the bytes of the string, which are uninitialized.
+    /// Returns the memory of the string for the caller to fill. It is uninitialized at first.
     pub fn memory(&mut self) -> &mut [MaybeUninit<u8>] {
         // SAFETY: `start` points to the `length` bytes of an object that `ByteStrings` keeps alive for `'s`. No other
         // code reads or writes them until they are filled. CPython shares the empty string, but that has no bytes.

@@ -151,8 +151,8 @@ def grayscale(array: ArrayLike) -> Levels:
 
 
 def _apply_jitter_step(array: ArrayLike, step: str, amount: float) -> Levels:
-    """Apply one color jitter step, such as "brightness", to an image."""
-    amounts = np.full((1, 4), np.nan)  # NaN disables a step.
+    """Apply one color jitter adjustment, such as "brightness", to an image."""
+    amounts = np.full((1, 4), np.nan)  # NaN disables an adjustment.
     amounts[0, _JITTER_STEPS.index(step)] = amount
     order = np.arange(4.0)[None]
     return _apply_color_step(array, ColorStep("jitter", np.concatenate([amounts, order], axis=1)))

@@ -37,7 +37,7 @@ _MAX_REACH = 1 << 16
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GeometryPlan:
-    """Geometric steps of n images, applied in the order of the fields.
+    """Geometric transforms of n images, applied in the order of the fields.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def list_given_features(spec: Image) -> list[str]:
 
 
 def read_given_geometry(read_column: Callable[[str], Any], spec: Image) -> GivenGeometry:
-    """Read the windows of GivenCrop and the flips of GivenFlip from their features, if `spec` has these steps."""
+    """Read the windows of GivenCrop and the flips of GivenFlip from their features, if `spec` contains them."""
     windows = flips = None
     if isinstance(spec.crop, GivenCrop):
         windows = _read_numbers(read_column(spec.crop.feature), spec.crop.feature, 4, "iu").astype(np.int64)

@@ -1,4 +1,4 @@
-"""Decode or transform one image with the native module, and convert its errors."""
+"""Decode or transform one image with the native module, and convert native errors to Python exceptions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def image_error(parts: Parts, hint: str | None = None) -> ImageError | LimitErro
 
 @contextmanager
 def native_image_errors() -> Iterator[None]:
-    """Convert errors that the native module raises in the `with` block to ImageError or LimitError."""
+    """Convert errors that the native module raises in the `with` block to ImageError, LimitError or MemoryError."""
     try:
         yield
     except _core.ImageRefused as refused:
@@ -130,7 +130,7 @@ def transform_image(
 
 
 def apply_plan(pixels: NDArray[Any], plan: ImagePlan) -> NDArray[Any]:
-    """Apply all steps of a plan except decoding to one decoded image."""
+    """Apply all operations of a plan, except decoding, to one decoded image."""
     output = plan.output
     if output.scale_first:  # `change_image` does not apply scale_first.
         brightest = 65535 if pixels.dtype == np.uint16 else 255

@@ -1,4 +1,4 @@
-"""Decode a batch of images or masks with Pillow. The native module applies the steps after decoding."""
+"""Decode a batch of images or masks with Pillow. The native module applies all operations after decoding."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _channel_error(name: str, kind: str, channels: int, found: int) -> ImageErro
 
 
 def _apply_plan_to_window(pixels: Pixels, plan: ImagePlan) -> Pixels:
-    """Crop a decoded image to the window of its plan, and apply the steps that follow in the plan."""
+    """Crop a decoded image to the window of its plan, and apply the rest of the plan."""
     x, y, width, height = plan.geometry[0, :4].tolist()
     geometry = plan.geometry.copy()
     geometry[0, :2], geometry[0, _SCALE_COLUMN] = 0, 1
@@ -113,8 +113,8 @@ def _decode_mask(plan: MaskPlan) -> Pixels:
     job = plan.job
     classes = read_classes(job.payloads[0], upright=plan.upright, max_pixels=job.reading.max_pixels)[:, :, None]
     if plan.dtype != "uint8" or classes.dtype != np.uint8:
-        # Use float32, which represents all classes exactly. Native steps would multiply the fill of uint16 images by
-        # 257.
+        # Use float32, which represents all classes exactly. For uint16 images, the native module would multiply the
+        # fill value by 257.
         classes = classes.astype(np.float32)
     if plan.sizes is not None:
         classes = _resize_mask_to_image(classes, plan, *plan.sizes[0].tolist())

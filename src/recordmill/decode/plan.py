@@ -99,7 +99,7 @@ def _empty_row_array() -> Ints:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ImagePlan:
-    """A batch of n encoded images, with the parameters of all steps from decoding to the output array.
+    """A batch of n encoded images, with the parameters of all operations from decoding to the output array.
 
     Parameters
     ----------
@@ -285,8 +285,8 @@ def compile_image_plan(
 ) -> ImagePlan:
     """Build an `ImagePlan` without images; `plan_images` adds them later."""
     border = border or Border()
-    # Give the fills the channel order that images have in that step: images become blue, green, red on decoding, or at
-    # the end if color steps need red, green, blue.
+    # Fill values must have the channel order of the image when they are used. For BGR output, images are decoded as
+    # blue, green, red. If color transforms need red, green, blue, the order is reversed at the end instead.
     order = slice(None, None, -1 if output.reverse and not has_colors else 1)
     factors = tuple(float(np.float32(output.white / brightest)) for brightest in (255, 65535))
     return ImagePlan(

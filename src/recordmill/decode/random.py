@@ -21,7 +21,7 @@ _HALF = np.uint64(32)
 
 
 class Stage(IntEnum):
-    """Stage numbers that separate the random numbers of different steps. Numbers from 4,096 are free for callers."""
+    """Numbers that give each random transform its own random numbers. Numbers from 4,096 are free for callers."""
 
     CROP = 1
     FLIP = 2

@@ -152,7 +152,7 @@ def _check_boxes(pixels: Pixels, boxes: NDArray[Any], indices: NDArray[Any]) -> 
         raise ValueError(f"boxes must have shape (boxes, 4) and images (boxes,), got {boxes.shape} and {indices.shape}")
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(pixels):
         found = indices.min() if indices.min() < 0 else indices.max()
-        raise ValueError(f"images must be indices from 0 to {len(pixels) - 1}, got {found}")
+        raise ValueError(f"each image index in `images` must be from 0 to {len(pixels) - 1}, got {found}")
     if not np.isfinite(boxes).all():
         raise ValueError("boxes must be finite numbers")
 
@@ -399,8 +399,10 @@ def _check_dtype(pixels: Pixels, dtypes: Sequence[str] = _DTYPES) -> None:
 
 def _check_matrix(matrix: ArrayLike) -> NDArray[np.float64]:
     coefficients = np.asarray(matrix, np.float64)
-    if coefficients.shape != (2, 3) or not np.isfinite(coefficients).all():
-        raise ValueError(f"matrix must be finite numbers of shape (2, 3), got shape {coefficients.shape}")
+    if coefficients.shape != (2, 3):
+        raise ValueError(f"matrix must have shape (2, 3), got {coefficients.shape}")
+    if not np.isfinite(coefficients).all():
+        raise ValueError(f"matrix must contain only finite numbers, got {coefficients.tolist()}")
     return coefficients
 
 

@@ -192,7 +192,8 @@ def descriptor_limit() -> int:
 
 def is_near_descriptor_limit() -> bool:
     """Return True if the process is close to its limit of open file descriptors."""
-    # The system assigns the lowest free number to a new descriptor, so a high number shows that few are free.
+    # The system assigns the lowest free number to a new descriptor. If this number is close to the limit, almost all
+    # descriptors are in use.
     try:
         lowest = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:

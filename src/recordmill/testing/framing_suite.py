@@ -75,7 +75,7 @@ class FramingTests:
 
     @classmethod
     def pytest_generate_tests(cls, metafunc: Any) -> None:
-        """Parametrize tests over the rows of the damage table, the literals, and numbers of threads."""
+        """Parametrize tests over damaged shards, the examples in `literals`, and numbers of threads."""
         if "row" in metafunc.fixturenames:
             metafunc.parametrize("row", apply_damage_table(cls.frame, cls.damage_table), ids=str)
         if "literal" in metafunc.fixturenames:

@@ -75,7 +75,7 @@ pub fn scan(
     scan_ahead(&mut SourceWindow::new(source, Vec::new()), kind, start, verify, limit)
 }
 
-/// Like [`scan_window`], but returns an error, not a scan with a fault, if there is not enough memory.
+/// Like [`scan_window`], but returns missing memory as an error instead of as the fault of the scan result.
 fn scan_ahead(
     window: &mut SourceWindow<'_>,
     kind: FrameKind,
@@ -270,7 +270,7 @@ impl Scanner<'_, '_> {
         if let Some(left) = total.map(|total| total.saturating_sub(offset)).filter(|&left| header.stored_len > left) {
             return Ok(Err(truncated_data_fault(record, header.stored_len, left)));
         }
-        // Checked before a pinned window buffers the part.
+        // This check comes before the part is read, because a pinned window would keep all of its bytes in memory.
         if let Err(fault) = check_payload_len(self.kind, record, payload_len, self.max_payload_bytes) {
             return Ok(Err(fault));
         }

@@ -61,7 +61,8 @@ impl<S: ReadAt> CompressedSource<S> {
     /// Creates a source of the uncompressed data of `inner`, the compressed file, without reading from it.
     ///
     /// `spacing` is the minimum number of decompressed bytes between two seek points; `u64::MAX` records none. A seek
-    /// point takes up to 32 KiB of memory. Beyond 4096 points, every second one is dropped and the spacing doubles.
+    /// point takes up to 32 KiB of memory. If there are more than 4096 seek points, every second one is dropped and the
+    /// spacing doubles.
     pub fn new(inner: S, container: Container, limits: Limits, spacing: u64) -> Self {
         let shared =
             SharedState { points: SeekPoints::new(spacing), idle: Vec::new(), num_busy: 0, peak_busy: 0, end: None };

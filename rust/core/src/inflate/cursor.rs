@@ -34,7 +34,7 @@ pub(super) struct StreamOptions {
     pub(super) max_bytes: u64,
 }
 
-/// The end of the data of a stream: its valid end, or a fault.
+/// The end of the data of a stream: either its valid end or an error that prevents further reads.
 #[derive(Debug, Clone)]
 pub(super) struct StreamEnd {
     /// Number of decompressed bytes before the end.
@@ -42,8 +42,8 @@ pub(super) struct StreamEnd {
     pub(super) fault: Option<Fault>,
 }
 
-/// Offsets at which a cursor records seek points: the first possible one from `next_offset` on, then every `spacing`
-/// bytes.
+/// Offsets at which a cursor records seek points: the first possible offset from `next_offset` on, and then the first
+/// possible one after every `spacing` bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PointSchedule {
     pub(super) next_offset: u64,

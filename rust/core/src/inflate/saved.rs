@@ -3,10 +3,10 @@
 //! All numbers are little-endian. A blob consists of:
 //!
 //! - magic `RMSP`, version u16, container u8, zero u8, compressed size u64, decompressed size u64, spacing u64, number
-//!   of points u32; an unknown size is all ones
-//! - for each point: offset_in u64, offset_out u64, kind u8 (0 member, 1 block)
-//! - for each block also: num_bits u8, bits u8, checksum u32, member bytes u64, window length u32, length of the
-//!   deflated window u32, deflated window
+//!   of seek points u32; an unknown size is all ones
+//! - for each seek point: offset_in u64, offset_out u64, kind u8 (0 at the start of a member, 1 at a block boundary)
+//! - for each seek point at a block boundary also: num_bits u8, bits u8, checksum u32, member bytes u64, window length
+//!   u32, length of the deflated window u32, deflated window
 //! - CRC-32 of all preceding bytes, u32
 use super::members::MemberChecksum;
 use super::seek_points::{BlockStart, HistoryWindow, MAX_POINTS, SeekPoint, SeekPoints};
@@ -21,12 +21,12 @@ const VERSION: u16 = 1;
 const UNKNOWN: u64 = u64::MAX;
 const KIND_MEMBER: u8 = 0;
 const KIND_BLOCK: u8 = 1;
-/// Number of bytes of a blob without points.
+/// Size in bytes of a blob without seek points: its header and its CRC.
 const FRAME_BYTES: usize = 40;
-/// Number of bytes of a point at a block boundary, without its window.
+/// Size in bytes of a serialized seek point at a block boundary, not counting its deflated window.
 const POINT_BYTES: usize = 39;
 
-/// Content of a blob: the seek points and the size of a file that earlier reads of the file have found.
+/// Content of a blob: the seek points that earlier reads of a file have found, and the decompressed size of the file.
 pub(super) struct SavedPoints {
     pub(super) points: SeekPoints,
     /// Decompressed size, if the valid end of the stream was read.
@@ -120,9 +120,9 @@ struct BlobReader<'a> {
     blob: &'a [u8],
     pos: usize,
     container: Container,
-    /// Largest valid `offset_in` of a point.
+    /// Largest valid `offset_in` of a seek point.
     max_in: u64,
-    /// Largest valid `offset_out` of a point.
+    /// Largest valid `offset_out` of a seek point.
     max_out: u64,
 }
 

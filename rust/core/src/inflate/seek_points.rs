@@ -6,8 +6,8 @@ use miniz_oxide::inflate::core::{BlockBoundaryState, DecompressorOxide};
 use miniz_oxide::{deflate, inflate};
 use std::sync::Arc;
 
-/// Maximum number of points. When it is exceeded, every second point is dropped and the spacing doubles, so memory is
-/// bounded (128 MiB of windows) for any compression ratio.
+/// Maximum number of seek points. When it is exceeded, every second seek point is dropped and the spacing doubles. This
+/// limits the memory of the windows to 128 MiB for any compression ratio.
 pub(super) const MAX_POINTS: usize = 4096;
 
 const WINDOW_LEVEL: u8 = 3;
@@ -37,7 +37,7 @@ pub(super) struct BlockStart {
     pub(super) window: HistoryWindow,
 }
 
-/// The last bytes of a member before a point (up to 32 KiB), to which the next block may refer.
+/// The last bytes of a member before a seek point (up to 32 KiB), to which the next block may refer.
 #[derive(Debug, Clone)]
 pub(super) enum HistoryWindow {
     Plain(Arc<Vec<u8>>),
@@ -92,13 +92,13 @@ impl SeekPoints {
         Self { points: Vec::new(), spacing: spacing.max(1) }
     }
 
-    /// Creates a list from points in ascending order.
+    /// Creates a list from seek points in ascending order.
     pub(super) fn from_points(points: Vec<SeekPoint>, spacing: u64) -> Self {
         Self { points, spacing: spacing.max(1) }
     }
 
-    /// If the last point of `other` has a larger offset, adopts the points of `other` and the larger of the two
-    /// spacings.
+    /// If the last seek point of `other` has a larger offset, adopts the seek points of `other` and the larger of the
+    /// two spacings.
     pub(super) fn merge(&mut self, other: Self) {
         if other.last_offset() > self.last_offset() {
             self.points = other.points;
@@ -114,23 +114,24 @@ impl SeekPoints {
         self.spacing
     }
 
-    /// Returns the offset in the decompressed data of the last point; 0 if there is none.
+    /// Returns the offset of the last seek point in the decompressed data; 0 if there is none.
     pub(super) fn last_offset(&self) -> u64 {
         self.points.last().map_or(0, |point| point.offset_out)
     }
 
-    /// Returns the smallest offset at which another point may be added.
+    /// Returns the smallest offset in the decompressed data at which another seek point may be added.
     pub(super) fn next_offset(&self) -> u64 {
         self.last_offset().saturating_add(self.spacing)
     }
 
-    /// Returns the last point at or before `offset`; None means the start of the file.
+    /// Returns the last seek point at or before `offset`; None means the start of the file.
     pub(super) fn last_at_or_before(&self, offset: u64) -> Option<&SeekPoint> {
         let count = self.points.partition_point(|point| point.offset_out <= offset);
         self.points[..count].last()
     }
 
-    /// Appends a point unless it is before the last point or too close to it, or there is no memory for it.
+    /// Appends a seek point. Does nothing if it is before the last seek point or too close to it, or if there is not
+    /// enough memory.
     pub(super) fn push_if_spaced(&mut self, point: SeekPoint) {
         if point.offset_out < self.next_offset() {
             return;
@@ -161,7 +162,7 @@ impl SeekPoints {
         Ok(Self { points: memory::copy(&self.points)?, spacing: self.spacing })
     }
 
-    /// Replaces windows by those of the points in `deflated` that have the same offset.
+    /// Replaces the window of each seek point by that of the seek point in `deflated` at the same offset, if any.
     pub(super) fn replace_windows(&mut self, deflated: &[SeekPoint]) {
         for point in deflated {
             let found = self.points.binary_search_by_key(&point.offset_out, |known| known.offset_out);

@@ -14,11 +14,11 @@ pub enum ValueCount {
 /// Policy for records in which the key is absent or the feature has no kind.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MissingPolicy {
-    /// The record has a fault.
+    /// The record is invalid.
     Error,
     /// The record has no values (in a feature list: no frames).
     Empty,
-    /// The record has these values.
+    /// The record gets these values.
     Default(Values),
 }
 

@@ -17,7 +17,8 @@ const FEATURE_HEADER_LEN: usize = 5;
 /// Number of bytes of a frame before its data: its tag and the header of its feature.
 const FRAME_HEADER_LEN: usize = 6;
 
-/// Returns, as a little-endian word, the header of a feature that has one list, whose only field 1 has `len` bytes.
+/// Returns the header of a feature with one list, as a little-endian word. `tag` is the tag of the list, and `len` is
+/// the number of bytes in its only field 1.
 #[inline]
 const fn feature_header(tag: u8, len: u64) -> u64 {
     0x00_0a_02_00_04 + ((tag as u64) << 8) + len * 0x01_00_01_00_01

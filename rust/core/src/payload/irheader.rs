@@ -127,7 +127,7 @@ fn write_record(fields: &ImageRecordColumns, record: usize, out: &mut Vec<u8>) -
     };
     let flag = choose_flag(fields, record, labels)?;
     let label = if flag == 0 { labels.first().copied().unwrap_or(0.0) } else { 0.0 };
-    // This excludes the data, for which `append_string` reserves memory.
+    // This reservation excludes the data, for which `append_string` reserves memory.
     memory::reserve(out, HEADER_LEN + LABEL_LEN * labels.len())?;
     out.extend_from_slice(&flag.to_le_bytes());
     out.extend_from_slice(&label.to_le_bytes());

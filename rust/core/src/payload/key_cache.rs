@@ -9,8 +9,8 @@ use crate::memory::{self, OutOfMemory};
 const MAX_CACHED: usize = 1024;
 /// Number of bytes at the start of an entry that are compared as two words.
 const HEAD_LEN: usize = 16;
-/// Mask of the second byte of an entry. It contains the entry's length, which depends on the values and is not
-/// compared.
+/// Mask of the second byte of an entry, which contains the entry's length. The length is not compared, because it
+/// depends on the values.
 const LENGTH_BYTE: u64 = 0xff00;
 
 /// One cached key, for entries in the common encoding.

@@ -99,9 +99,9 @@ pub struct ColumnData<'a> {
     pub values: ValuesRef<'a>,
     /// Number of values per record (context) or per frame (lists).
     pub fixed: Option<usize>,
-    /// Start of each record, and the end of the last one.
+    /// Start of each record and end of the last one, counted in values (context) or frames (lists).
     pub row_splits: Option<&'a [i64]>,
-    /// Start of each frame, and the end of the last one.
+    /// Start of each frame and end of the last one, counted in values (lists).
     pub frame_splits: Option<&'a [i64]>,
     /// One byte per record, which is 0 if the feature is not written to that record. None if it is written to all
     /// records.

@@ -1,4 +1,4 @@
-//! Processes one image from its encoded bytes to its slot in the batch.
+//! Processes one image: decodes, transforms and normalizes it, and writes it to its output slot in the batch.
 use super::colors::apply_color_steps;
 use super::pixel_values::{PixelValues, SourcePixel};
 use super::plan::{DecodeOptions, ImageGeometry, Job, OutputFormat};
@@ -20,11 +20,11 @@ use crate::pixels::{Size, Window};
 
 /// Memory for an image whose size and channels are only known after decoding.
 pub trait OutputMemory {
-    /// Returns the slot for the image.
+    /// Returns the output slot of the image.
     fn slot(&mut self, output_format: &OutputFormat, size: Size, channels: usize) -> Result<Slot<'_>>;
 }
 
-/// Decodes image number `row` of the job, applies geometry and color steps, and writes the result into its slot.
+/// Decodes image number `row` of the job, applies geometric and color operations, and writes it to its output slot.
 pub fn decode_image(worker: &mut WorkerState, job: &Job, row: usize, memory: &mut dyn OutputMemory) -> Result<()> {
     let geometry = &job.geometry[row];
     let part = prepare_resized_part(job, geometry)?;
@@ -168,7 +168,7 @@ fn write_to_slot(
     }
 }
 
-/// Returns the output slot of an image, or a fault unless mean and std each have one value or one per channel.
+/// Returns the output slot of an image, or an error unless mean and std each have one value or one per channel.
 fn output_slot<'m>(
     channels: usize,
     geometry: &ImageGeometry,

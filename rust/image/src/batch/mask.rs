@@ -30,7 +30,7 @@ macro_rules! class {
 
 class!(u8, u16, i32, i64);
 
-/// Decodes the masks into consecutive parts of `out`, which have equal sizes. Returns the index and the fault of each
+/// Decodes the masks into consecutive parts of `out`, which have equal sizes. Returns the index and the error of each
 /// mask that failed, in batch order.
 ///
 /// # Errors

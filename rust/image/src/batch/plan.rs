@@ -32,7 +32,7 @@ pub enum Gray {
 /// Treatment of 16-bit samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SixteenBit {
-    /// An image with 16-bit samples is rejected with a fault.
+    /// An image with 16-bit samples is rejected with an error.
     Refuse,
     /// All bits are kept.
     Keep,
@@ -107,8 +107,8 @@ pub enum Padding {
 pub struct MaskPlan {
     /// Whether the mask's own EXIF orientation is applied.
     pub upright: bool,
-    /// For each image, its upright size and the upright size at which it is decoded. Empty if the masks have no images;
-    /// the masks then keep their own sizes.
+    /// Two sizes of the image of each mask, both after EXIF orientation: its full size, and the size at which it is
+    /// decoded. Empty if the masks have no images; the masks then keep their own sizes.
     pub sizes: Vec<(Size, Size)>,
     /// Whether a mask whose size differs from that of its image is resized. If not, such a mask is rejected.
     pub fit: bool,
@@ -142,7 +142,7 @@ impl OutputFormat {
     }
 }
 
-/// A batch of encoded images and its plan.
+/// Input of one batch: the encoded images, and how each is decoded, transformed and stored.
 pub struct Job<'a> {
     /// Encoded images.
     pub payloads: &'a [&'a [u8]],
@@ -161,7 +161,7 @@ pub struct Job<'a> {
     pub sampling: Sampling,
     /// Values of the output pixels that the affine map takes from outside the image: one per channel, or one for all.
     pub warp_fill: Vec<u16>,
-    /// Color steps.
+    /// Color operations, in the order in which they are applied.
     pub colors: &'a [ColorStep],
     /// Memory layout and values of the output.
     pub output_format: OutputFormat,

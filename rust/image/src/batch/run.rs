@@ -22,7 +22,7 @@ pub struct Decoded<T> {
     pub channels: usize,
 }
 
-/// Decodes the images into consecutive parts of `out`, which have equal sizes. Returns the index and the fault of each
+/// Decodes the images into consecutive parts of `out`, which have equal sizes. Returns the index and the error of each
 /// image that failed, in batch order.
 ///
 /// If an image fails, its part of `out` has unspecified values; the parts of other images are not affected.
@@ -44,7 +44,7 @@ pub fn decode_into<T: Element>(
     Ok(faults)
 }
 
-/// For each image, its index in the batch, and the decoded image or a fault.
+/// For each image, its index in the batch, and the decoded image or an error.
 pub type NumberedImages<T> = Vec<(usize, Result<Decoded<T>>)>;
 
 /// Decodes each image into newly allocated memory. Returns the index and the result of each image, in batch order.
@@ -168,7 +168,7 @@ impl WorkerState {
 /// JPEG without restart markers.
 ///
 /// # Errors
-/// If there is not enough memory: the index of a payload, and an `OutOfMemory` fault.
+/// If there is not enough memory: the index of a payload, and an `OutOfMemory` error.
 pub fn build_entry_points(
     payloads: &[&[u8]],
     share: f64,

@@ -49,8 +49,7 @@ pub(super) fn interpolate_and_normalize(
             *vector = _mm256_add_ps(upper, _mm256_mul_ps(_mm256_sub_ps(lower, upper), weight));
         }
         let [a, b, c] = vectors;
-        // In each of the three vectors, a channel occupies other lanes. Blending the vectors thus collects all eight
-        // values of a channel.
+        // The values of a channel are in different lanes of the three vectors, so blends collect all eight of them.
         let reds = _mm256_blend_ps::<0b0010_0100>(_mm256_blend_ps::<0b1001_0010>(a, b), c);
         let greens = _mm256_blend_ps::<0b0100_1001>(_mm256_blend_ps::<0b0010_0100>(a, b), c);
         let blues = _mm256_blend_ps::<0b1001_0010>(_mm256_blend_ps::<0b0100_1001>(a, b), c);

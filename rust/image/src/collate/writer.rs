@@ -1,4 +1,4 @@
-//! Writes the rows of an image into its slot: normalized, in the element type and layout of the slot.
+//! Writes the rows of an image to its output slot: normalized, in the element type and layout of the slot.
 use super::blend::{InterpolatedRow, RowPair, StoreFloats, interpolate_planes};
 use super::bytes::{CopyPlanes, NormalizeChannel, NormalizePlanes, NormalizeRow, float_planes};
 use super::half::round_row_to_half;
@@ -11,7 +11,7 @@ use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 use std::ops::Range;
 
-/// Normalizes rows of pixels and writes them to a slot.
+/// Normalizes rows of pixels and writes them to an output slot.
 pub(crate) struct RowWriter<'a> {
     slot: Slot<'a>,
     normalize: Normalize,
@@ -217,7 +217,7 @@ pub(super) fn write_single(slot: &mut Slot, row: &[u8], normalize: &Normalize) -
     Ok(())
 }
 
-/// Conversion of a normalized float to the element type of a slot.
+/// Conversion of a normalized float to the element type of the output slot.
 pub(super) trait Encode {
     type Stored;
     fn encode(value: f32) -> Self::Stored;

@@ -63,7 +63,7 @@ fn color_of_hue(sixth: f32, chroma: f32, value: f32) -> Color {
     assign_channels(sixth, [chroma, middle, 0.0]).map(|part| select_float(inside, part, 0.0) + min)
 }
 
-/// Shifts the hue of a color by -6 to 6 sixths of the hue circle, as `tf.image.adjust_hue` does.
+/// Shifts the hue of a color as `tf.image.adjust_hue` does. `sixths` is the shift in sixths of the hue circle, -6 to 6.
 #[inline(always)]
 pub(super) fn shift_hue([red, green, blue]: Color, sixths: f32) -> Color {
     let ([max, middle, min], sixth) = sort_channels([red, green, blue]);

@@ -1,7 +1,7 @@
 //! Affine transform with the arithmetic of Pillow's `Image.transform` (Geometry.c), sampled at pixel centers.
 //!
-//! The map leads from the output to the source, like Pillow's `data`. Bilinear values are computed in float64 and
-//! truncated to integers. Nearest-neighbor positions use 16.16 fixed point if its range suffices. Both methods are
+//! The map converts output positions to source positions, like Pillow's `data`. Bilinear values are computed in float64
+//! and truncated to integers. Nearest-neighbor positions use 16.16 fixed point if its range suffices. Both methods are
 //! bit-exact with Pillow's 8-bit modes and its mode `F`; 16-bit samples are computed as `F` and rounded.
 use super::pixel_type::PixelType;
 use super::view::{MAX_CHANNELS, View, bad_argument, count_values};
@@ -36,7 +36,7 @@ impl Affine {
         (self.a * x + self.b * y + self.c, self.d * x + self.e * y + self.f)
     }
 
-    /// Returns a fault unless all coefficients are finite.
+    /// Returns an error unless all coefficients are finite.
     pub(crate) fn check_finite(&self) -> Result<()> {
         let numbers = [self.a, self.b, self.c, self.d, self.e, self.f];
         if numbers.iter().all(|number| number.is_finite()) {
@@ -109,8 +109,8 @@ fn interpolate_pixel<T: PixelType>(source: View<T>, x: f64, y: f64, pixel: &mut 
 enum NearestPositions {
     /// Axis-aligned maps: source positions of each column and row, computed by repeated addition as in Pillow.
     Grid { columns: Vec<f64>, rows: Vec<f64> },
-    /// Other maps, in 16.16 fixed point. For each source coordinate: its start, its step per output column, and its
-    /// step per output row.
+    /// Other maps, in 16.16 fixed point. Each source coordinate has three numbers: its value at the first output pixel,
+    /// its increment per output column, and its increment per output row.
     Fixed { x: [i64; 3], y: [i64; 3] },
     /// The same values in float64, for maps with source positions of 32,768 or more.
     Wide { x: [f64; 3], y: [f64; 3] },

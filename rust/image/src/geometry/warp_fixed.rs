@@ -1,8 +1,8 @@
 //! Affine transform of 8-bit images with the fixed-point arithmetic of OpenCV's `warpAffine`
 //! (modules/imgproc/src/imgwarp.cpp of 3.x and 4.x up to 4.11, also used by MXNet).
 //!
-//! The map leads from the output to the source, and pixel centers are integers. Positions have ten fraction bits when
-//! they are added and five when weights are looked up. Weights have fifteen fraction bits.
+//! The map converts output positions to source positions, and pixel centers are integers. Positions have ten fraction
+//! bits when they are added and five when weights are looked up. Weights have fifteen fraction bits.
 use super::resize::opencv::{cubic_weights, lanczos_weights};
 use super::view::{MAX_CHANNELS, View, count_values};
 use super::warp::Affine;
@@ -26,7 +26,7 @@ pub enum Taps {
 
 /// 1.0 in the fixed-point unit of positions.
 const POSITION_ONE: f64 = 1024.0;
-/// Number of subpixel positions per axis. Each has its own weights.
+/// Number of subpixel positions per axis. Positions are rounded to 1/32 of a pixel before weights are looked up.
 const SUBPIXELS: usize = 32;
 /// 1.0 in the fixed-point unit of weights.
 const WEIGHT_ONE: i32 = 1 << 15;

@@ -72,7 +72,7 @@ impl Decoder {
     /// # Errors
     /// `Unsupported` for features that this decoder does not implement; `LimitExceeded` for images that exceed a limit,
     /// before the work is done; `BadWindow`, `BadEntryPoints` and `BadArgument` for invalid requests; `Truncated` and
-    /// `Bad…` for damaged files; `OutOfMemory` if a buffer cannot be allocated. After a fault, only the rows counted by
+    /// `Bad…` for damaged files; `OutOfMemory` if a buffer cannot be allocated. On an error, only the rows counted by
     /// [`Decoder::num_finished`] have specified contents.
     pub fn decode(
         &mut self,

@@ -225,7 +225,7 @@ impl EntryPoints {
         self.points.is_empty()
     }
 
-    /// Returns the entry points if they belong to the image of `reader`, otherwise a fault. `start` is the byte offset
+    /// Returns the entry points if they belong to the image of `reader`, otherwise an error. `start` is the byte offset
     /// of its scan data.
     pub(super) fn points_for(&self, reader: &Reader<'_>, start: usize) -> Result<&[EntryPoint]> {
         let (mcus, range) = (reader.frame.mcus(), start..reader.data.len());

@@ -40,7 +40,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Returns a `LimitExceeded` fault if `found` is more than `limit`.
+    /// Returns a `LimitExceeded` error if `found` is more than `limit`.
     pub(super) fn check_limit(limit: usize, found: usize, what: &str, offset: usize) -> Result<()> {
         if found <= limit {
             return Ok(());

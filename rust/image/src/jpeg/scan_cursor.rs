@@ -4,7 +4,7 @@ use super::huffman::BlockError;
 use super::stream::{BitReader, Stream};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
-/// An MCU at which decoding can begin without decoding those before it.
+/// An MCU at which decoding can begin without decoding the MCUs before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EntryPoint {
     /// MCU number in the scan.
@@ -17,7 +17,7 @@ pub(super) struct EntryPoint {
     pub(super) predictors: [i64; 4],
 }
 
-/// The position of the decoder in a scan, and the jumps that it can make.
+/// Position of the decoder in a scan, with the restart interval and the entry points that let it skip MCUs.
 pub(super) struct ScanCursor<'s, 'a> {
     pub(super) stream: &'s mut Stream<'a>,
     pub(super) bits: BitReader,
@@ -125,10 +125,10 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         self.stream.finish(self.bits)
     }
 
-    /// Converts `error` to a fault at the current position.
+    /// Converts a block error to an `ImageFault` at the current position.
     #[cold]
     pub(super) fn block_fault(&self, error: BlockError) -> ImageFault {
-        // After the end of the data, the bit reader returns zero bits, which may form an invalid code. The fault to
+        // After the end of the data, the bit reader returns zero bits, which may form an invalid code. The error to
         // report then is the end of the data.
         if self.stream.is_past_end(self.bits) {
             return self.stream.truncated_fault();

@@ -148,8 +148,8 @@ pub(super) struct McuBlock<'a> {
     pub(super) skip: Option<&'a SkipTable>,
     /// Whether the samples depend on the block's AC coefficients.
     pub(super) needs_ac: bool,
-    /// The transform, and the two indices in the plane at which its samples begin, for the window's first MCU in even
-    /// and in odd rows of MCUs. `None` if the output does not need the component.
+    /// The transform, and the index in the component plane at which the samples of this block begin, for the window's
+    /// first MCU in even and in odd rows of MCUs. `None` if the output does not need the component.
     pub(super) destination: Option<(&'a Transform, [usize; 2])>,
     /// Number of sample columns in one MCU.
     pub(super) mcu_columns: usize,
@@ -157,8 +157,8 @@ pub(super) struct McuBlock<'a> {
 
 /// The coefficients of one MCU. All are zero before an MCU is decoded.
 ///
-/// All blocks of an MCU are decoded before any is transformed. Loading a block right after it was written with narrow
-/// stores stalls, and each transform has a long latency; consecutive transforms overlap.
+/// All blocks of an MCU are decoded before any is transformed, for two reasons. A vector load stalls if it reads
+/// coefficients that were just written one by one. And the processor overlaps consecutive transforms.
 #[repr(align(32))]
 pub(super) struct McuBuffer {
     values: [i16; (MAX_MCU_BLOCKS - 1) * BLOCK_PITCH + PADDED_BLOCK_LEN],
@@ -206,7 +206,8 @@ impl McuBuffer {
         Ok(())
     }
 
-    /// Transforms the decoded blocks into MCU column `column` of the planes.
+    /// Applies the inverse DCT to the decoded blocks of one MCU, and writes the samples to the component planes. `row`
+    /// and `column` are the position of the MCU; `column` counts from the first MCU of the window.
     #[inline(always)]
     pub(super) fn transform<K: Kernel>(
         &mut self,

@@ -96,14 +96,14 @@ impl<'a> Stream<'a> {
     }
 
     /// Refills the buffer when `bits` is past the limit. Returns the same position in the new buffer. At the end of the
-    /// data, returns a fault.
+    /// data, returns an error.
     #[cold]
     pub(super) fn advance(&mut self, bits: BitReader) -> Result<BitReader> {
         if self.end.is_some() {
             return Err(self.truncated_fault());
         }
-        // Bytes with unconsumed bits stay in the buffer: an end-of-band run consumes no bits, so the position may be
-        // requested without a refill.
+        // A byte with unconsumed bits stays in the buffer. `position` is computed from the buffer and may be requested
+        // before the next refill, because the blocks of an end-of-band run consume no bits.
         let used = bits.position() / 8;
         self.unstuffed.copy_within(used.., 0);
         self.unstuffed.truncate(self.unstuffed.len() - used);
@@ -221,7 +221,7 @@ impl<'a> Stream<'a> {
         self.unstuffed.resize(end + MARGIN, 0);
     }
 
-    /// Returns the fault for blocks that need more data than the interval has. It is `Unsupported` if fill bytes before
+    /// Returns the error for blocks that need more data than the interval has. It is `Unsupported` if fill bytes before
     /// a stuffed zero end the interval, because other decoders may read on.
     pub(super) fn truncated_fault(&self) -> ImageFault {
         let rest = &self.data[self.next..];
@@ -232,7 +232,7 @@ impl<'a> Stream<'a> {
         ImageFault::new(kind, self.next, "more entropy-coded data", "the end of the data")
     }
 
-    /// Returns the fault for `num_bytes` surplus bytes after the last block. A few are `Unsupported`, because other
+    /// Returns the error for `num_bytes` surplus bytes after the last block. A few are `Unsupported`, because other
     /// decoders may ignore them. More than eight indicate damage.
     fn trailing_bytes_fault(&self, num_bytes: usize) -> ImageFault {
         let kind = if num_bytes <= 8 { ImageFaultKind::Unsupported } else { ImageFaultKind::BadCode };
@@ -325,7 +325,7 @@ impl BitReader {
         self.next * 8 - self.count as usize
     }
 
-    /// Returns a reader of the same position for data whose first `bytes` bytes were dropped.
+    /// Returns a reader at the same position in data from which the first `bytes` bytes were removed.
     pub(super) fn minus_dropped_bytes(mut self, bytes: usize) -> Self {
         self.next -= bytes;
         self

@@ -116,9 +116,9 @@ impl InflateError {
 /// Inflates the data of a valid file with one IDAT chunk. Returns `None` for anything else; [`inflate_stream`] then
 /// determines the exact error.
 ///
-/// libdeflate also leaves its fast loop near the end of its input, so its input here includes the rest of the file
-/// after the chunk. If the stream wrongly continued into that rest, the Adler-32 at the end of the chunk would match
-/// only by chance.
+/// libdeflate leaves its fast loop near the end of its input. To delay this, its input includes the rest of the file
+/// after the chunk. If a damaged stream continued into that rest, the Adler-32 at the end of the chunk would match only
+/// by chance.
 fn inflate_single_chunk(libdeflate: &mut Decompressor, data: &ImageData, out: &mut [u8], length: usize) -> Option<()> {
     let data_to_file_end = data.data_to_file_end()?;
     let (header, sum) = data_to_file_end.get(..data.length)?.split_at_checked(data.length.checked_sub(4)?)?;

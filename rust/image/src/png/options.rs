@@ -11,7 +11,7 @@ const MAX_BYTES: u64 = 1 << 30;
 /// Output for palette images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Palette {
-    /// The colors of the palette; an index beyond the palette is a fault.
+    /// The colors of the palette; an index beyond the palette is an error.
     #[default]
     Colors,
     /// The stored indices, including those beyond the palette. Images without a palette are not affected.
@@ -174,7 +174,7 @@ impl Options {
         })
     }
 
-    /// Returns the single channel of stored values. Returns a fault if the image has several channels, or if other
+    /// Returns the single channel of stored values. Returns an error if the image has several channels, or if other
     /// channels than gray are requested.
     fn class_channel(&self, header: &Header) -> Result<Target> {
         if !matches!(header.color, ColorType::Gray | ColorType::Palette) {
@@ -197,7 +197,7 @@ impl Options {
 }
 
 impl Limits {
-    /// Returns a `LimitExceeded` fault if `count` is more than `max`.
+    /// Returns a `LimitExceeded` error if `count` is more than `max`.
     pub(super) fn check(&self, count: u64, max: u64, what: &str) -> Result<()> {
         if count <= max {
             return Ok(());

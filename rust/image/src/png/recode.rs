@@ -37,7 +37,7 @@ pub struct Recoder<'a> {
 }
 
 impl Recoder<'_> {
-    /// Appends the new file to `out` and returns its size in pixels. After a fault, `out` is unchanged.
+    /// Appends the new file to `out` and returns the image size in pixels. On an error, `out` is unchanged.
     ///
     /// Returns `Unsupported` for files with a tRNS chunk, an ICC profile, several images, or 16-bit samples. With
     /// [`Channels::AsStored`], it also returns `Unsupported` for palette images and samples of fewer than 8 bits.

@@ -29,7 +29,7 @@ pub(super) struct RowConverter<'a> {
     key: Option<[u16; 3]>,
     /// Whether stored 8-bit samples already have the output channels, so that rows are only copied.
     is_output_format: bool,
-    /// Offset of the image data in the file, for faults.
+    /// Offset of the image data in the file, for errors.
     offset: usize,
     scratch: &'a mut Scratch,
 }

@@ -142,7 +142,7 @@ class OFRecordImageDecoder(Module):
         self._parser, self._channels = FeatureParser(blob_name), _CHANNELS[color_space]
 
     def forward(self, records: RecordBatch) -> ImageBuffer:
-        """Return the images of a batch."""
+        """Return the images of a batch of records; they are decoded when their pixels are first used."""
         strings = self._parser.parse_strings(records)
         # An invalid image has size 0, which becomes 1 here. Decoding the image later raises the error.
         sizes = np.maximum(rm.image_sizes(strings, like="opencv", orientation="ignore"), 1)

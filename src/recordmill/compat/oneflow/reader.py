@@ -184,7 +184,7 @@ class OFRecordReader(Module):
         self._prefetcher: Prefetcher[RecordBatch] | None = None
 
     def forward(self) -> RecordBatch:
-        """Return the next batch."""
+        """Return the next batch of records."""
         if not self._is_large:
             return next(self._batches)
         if self._prefetcher is None:

@@ -64,13 +64,13 @@ class ResizedImages(NDArrayOperatorsMixin):
         return found
 
     def tensor(self) -> Tensor:
-        """Return the values as a tensor."""
+        """Return the decoded and resized images as a uint8 tensor of shape (batch, height, width, channels)."""
         if self._values is None:
             self._values = as_tensor(self._decode(dtype="uint8", layout="hwc"))
         return self._values
 
     def numpy(self) -> NDArray[Any]:
-        """Return the values as a plain array."""
+        """Return the decoded and resized images as a NumPy array of shape (batch, height, width, channels)."""
         return self.tensor().numpy()
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
@@ -321,7 +321,7 @@ class CoinFlip(Module):
         self._calls = 0
 
     def forward(self) -> Tensor:
-        """Draw the numbers for one batch: an int8 array of shape (batch,)."""
+        """Draw 0 or 1 for each image of a batch; return an int8 tensor of shape (batch,)."""
         draws = rm.Draws(self._seed, self._calls % 2**32)
         self._calls += 1
         return as_tensor(draws.booleans(np.arange(self._batch_size), _FLIP_STAGE, self._probability).astype(np.int8))

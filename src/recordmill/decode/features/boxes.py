@@ -1,4 +1,4 @@
-"""Apply the geometry of images to columns of their boxes and keypoints."""
+"""Apply the geometric transforms of images to the columns of their boxes and keypoints."""
 
 from __future__ import annotations
 

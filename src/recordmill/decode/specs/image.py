@@ -1,4 +1,4 @@
-"""Spec of encoded images."""
+"""The `Image` spec: how encoded images are decoded, transformed and normalized."""
 
 from __future__ import annotations
 

@@ -105,8 +105,8 @@ fn append_box<T: PixelType>(
     Ok(())
 }
 
-/// Source positions of those output columns of a box that lie inside the image, and the number of output columns before
-/// these.
+/// The output columns of a box whose source positions lie inside the image. `inside` holds these source positions, and
+/// `before` is the number of output columns to the left of them.
 struct BoxColumns {
     before: usize,
     inside: Vec<f32>,

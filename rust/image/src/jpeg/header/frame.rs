@@ -1,4 +1,4 @@
-//! Frame and scan headers (T.81 B.2.2, B.2.3).
+//! JPEG frame headers (SOF markers) and scan headers (SOS markers), T.81 B.2.2 and B.2.3.
 use super::marker::{self, SegmentReader};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
@@ -8,16 +8,16 @@ const MAX_EDGE: usize = 65_500;
 /// Largest number of blocks in one MCU (T.81 B.2.3).
 pub(in crate::jpeg) const MAX_MCU_BLOCKS: usize = 10;
 
-/// Coding process of a frame.
+/// Coding process of an image, given by its SOF marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coding {
-    /// One scan pass over every block (SOF0, SOF1).
+    /// Each block is coded completely in one scan (SOF0, SOF1).
     Sequential,
-    /// Several passes, each of which adds coefficients or bits of precision (SOF2).
+    /// Each block is coded in several scans, which add coefficients or bits of precision (SOF2).
     Progressive,
 }
 
-/// Component specification of a frame header.
+/// Specification of one color component in a frame header (SOF).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::jpeg) struct Component {
     pub(in crate::jpeg) id: u8,
@@ -29,7 +29,7 @@ pub(in crate::jpeg) struct Component {
     pub(in crate::jpeg) table: usize,
 }
 
-/// Frame header of an image with one, three or four components.
+/// Frame header (SOF) of an image with one, three or four color components.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::jpeg) struct Frame {
     pub(in crate::jpeg) size: Size,
@@ -85,7 +85,7 @@ impl Frame {
         }
     }
 
-    /// Returns the number of blocks in one MCU of a scan of the components `indices`, or a fault if it exceeds
+    /// Returns the number of blocks in one MCU of a scan of the components `indices`, or an error if it exceeds
     /// `MAX_MCU_BLOCKS`.
     pub(in crate::jpeg) fn count_mcu_blocks(
         &self,
@@ -143,10 +143,10 @@ fn read_component(segment: &mut SegmentReader<'_>) -> Result<Component> {
     Ok(Component { id: fields[0], h, v, table: fields[2].into() })
 }
 
-/// Component specification of a scan header.
+/// Specification of one color component in a scan header (SOS).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::jpeg) struct ScanComponent {
-    /// Index of the component in the frame.
+    /// Index of the component in the frame header.
     pub(in crate::jpeg) index: usize,
     /// Index of the DC Huffman table.
     pub(in crate::jpeg) dc: usize,
@@ -154,7 +154,7 @@ pub(in crate::jpeg) struct ScanComponent {
     pub(in crate::jpeg) ac: usize,
 }
 
-/// Scan header: the components, coefficients and bits in the entropy-coded data that follows.
+/// Scan header (SOS): which components, coefficients and bits the entropy-coded data after it contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::jpeg) struct Scan {
     pub(in crate::jpeg) components: Vec<ScanComponent>,
@@ -173,7 +173,7 @@ pub(in crate::jpeg) struct Scan {
 }
 
 impl Scan {
-    /// Parses a scan header of `frame`.
+    /// Parses a scan header (SOS) of an image with the frame header `frame`.
     pub(in crate::jpeg) fn read(frame: &Frame, mut segment: SegmentReader<'_>) -> Result<Self> {
         let offset = segment.offset();
         let num_components = usize::from(segment.byte(ImageFaultKind::BadScan)?);
@@ -202,8 +202,8 @@ impl Scan {
         Ok(scan)
     }
 
-    /// Returns whether this single scan holds all coefficients of all components, so that blocks can be transformed at
-    /// once.
+    /// Returns whether this scan alone holds all coefficients of all components, so that each block can be transformed
+    /// as soon as it is decoded.
     pub(in crate::jpeg) fn is_complete(&self, frame: &Frame) -> bool {
         frame.coding == Coding::Sequential && self.components.len() == frame.components.len()
     }

@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
 }
 
 impl State {
-    /// Processes one marker between the frame and scan headers.
+    /// Processes one marker and the segment that follows it, if any. The caller handles SOF, SOS and EOI markers.
     fn read(&mut self, code: u8, markers: &mut MarkerReader<'_>) -> Result<()> {
         self.has_app1 |= code == marker::APP1;
         self.has_comment |= code == marker::COM;

@@ -81,7 +81,7 @@ impl Tables {
     }
 }
 
-// The typical Huffman tables (T.81 K.3), which Motion JPEG frames omit.
+// The typical Huffman tables (T.81 K.3), which the images of Motion JPEG videos omit.
 
 const DC_COUNTS: [[u8; 16]; 2] =
     [[0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0], [0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0]];

@@ -10,19 +10,19 @@ use crate::jpeg::stream::{BitReader, extend_sign};
 const AC_BITS: usize = 10;
 /// Number of lookups per refill of the bit reader.
 const AC_LOOKUPS: usize = 3;
-/// Largest number of bits that one lookup may consume. The value of the first coefficient may extend beyond the index
-/// bits.
+/// Largest number of bits that one lookup may consume. The value after the first code may extend beyond the `AC_BITS`
+/// bits of the table index.
 const AC_LONGEST: u8 = 56 / AC_LOOKUPS as u8;
-/// Flag in `step` or `steps` of an entry: the block ends after this entry.
+/// Flag in the fields `step` and `steps` of a table entry: the block ends after this entry.
 const END_OF_BLOCK: u8 = 0x40;
-/// Value of `step` and `steps` in an entry whose first symbol the table does not resolve.
+/// Value of `step` and `steps` in a table entry whose first symbol must be decoded without the lookup table.
 const UNRESOLVED: u8 = 0x80;
 /// Symbol of a run of sixteen zeros (ZRL).
 const ZRL: u8 = 0xf0;
 
 /// A block in natural order, followed by padding that receives ignored writes past coefficient 63.
 pub(in crate::jpeg) type PaddedBlock = [i16; PADDED_BLOCK_LEN];
-/// Number of zig-zag indices that the steps of an entry can reach. All indices from 64 on map to index 64.
+/// Number of zig-zag indices that the distances in table entries can reach. All indices from 64 on map to index 64.
 pub(in crate::jpeg) const PADDED_BLOCK_LEN: usize = 256;
 
 /// Entry of the decoding table: up to two coefficients.
@@ -164,8 +164,8 @@ fn finish_block(entry: &AcEntry, reader: &mut BitReader, zigzag: usize) -> Resul
 }
 
 impl AcEntry {
-    /// Creates the entry for the index bits `pattern`. For all patterns, `prefixes` has the length and symbol of the
-    /// first code.
+    /// Creates the table entry at index `pattern`. `prefixes` lists, for every index, the length and symbol of the code
+    /// with which its bits begin.
     fn new(pattern: usize, prefixes: &[(u8, u8)]) -> Self {
         let (code, symbol) = prefixes[pattern];
         let (size, step) = (symbol & 15, coefficient_step(symbol));
@@ -209,15 +209,16 @@ impl AcEntry {
 const SKIP_BITS: usize = 11;
 /// Number of lookups per refill of the bit reader. Each lookup consumes at most `SKIP_LONGEST` bits.
 const SKIP_LOOKUPS: usize = 4;
-/// Largest number of bits of a single symbol with its value, which may extend beyond the index bits.
+/// Largest number of bits that one lookup may consume. The value after the first code may extend beyond the `SKIP_BITS`
+/// bits of the table index.
 const SKIP_LONGEST: u8 = 14;
 
-/// Entry of the skipping table: as many symbols as fit into the index bits.
+/// Entry of the table for skipping: as many symbols, each with its value, as fit into a table index.
 #[derive(Clone, Copy, Default)]
 struct SkipEntry {
     /// Number of bits of all codes and values.
     total: u8,
-    /// Number of coefficients that all symbols together cover.
+    /// Number of coefficients that all symbols of the entry cover together.
     steps: u8,
     /// Number of bits of the first code and value.
     first_total: u8,
@@ -308,8 +309,8 @@ fn skip_first_symbol(entry: &SkipEntry, reader: &mut BitReader) -> usize {
 }
 
 impl SkipEntry {
-    /// Creates the entry for the index bits `pattern`. For all patterns, `prefixes` has the length and symbol of the
-    /// first code.
+    /// Creates the table entry at index `pattern`. `prefixes` lists, for every index, the length and symbol of the code
+    /// with which its bits begin.
     fn new(pattern: usize, prefixes: &[(u8, u8)]) -> Self {
         let mut entry = Self { steps: UNRESOLVED, ..Self::default() };
         while usize::from(entry.total) < SKIP_BITS {

@@ -396,7 +396,8 @@ pub(super) fn idct_1x1(block: &Block, multipliers: &Multipliers) -> u8 {
 pub(super) const F1_082: i16 = 277;
 pub(super) const F1_414: i16 = 362;
 pub(super) const F1_847: i16 = 473;
-/// -2.613 is this constant minus 1, because the 16-bit product cannot represent the full factor.
+/// -1.613 with 8 fraction bits. To multiply by -2.613, the code multiplies by this constant and subtracts the input,
+/// because -2.613 exceeds the 16-bit range of factors.
 pub(super) const MINUS_1_613: i16 = -(669 - 256);
 
 /// See [`super::Kernel::idct_ifast`].

@@ -115,8 +115,8 @@ impl Plane {
         if self.component.upsampling == Upsampling::TriangleBoth { self.columns.len() + 2 } else { 0 }
     }
 
-    /// Returns the plane row that contains image row `y`, and the plane row that the vertical triangle filter mixes in.
-    /// Without that filter, both are the same row.
+    /// Returns the plane row that contains image row `y`, and the adjacent plane row that the vertical triangle filter
+    /// also reads. Without that filter, both are the same row.
     #[inline(always)]
     fn near_and_far(&self, y: usize) -> (usize, usize) {
         let (_, down) = self.component.upsampling.factors();
@@ -211,7 +211,7 @@ impl Layout {
     }
 }
 
-/// Computes the plane of a component with sampling factors `own` in a frame whose largest factors are `max_factors`.
+/// Computes the plane of a component with sampling factors `own`, in an image whose largest factors are `max_factors`.
 fn component_plane(
     size: Size,
     scale: Scale,

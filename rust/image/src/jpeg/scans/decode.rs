@@ -93,7 +93,7 @@ impl Job for ScanJob<'_, '_, '_> {
 pub(in crate::jpeg) struct ScanBlock {
     /// Index of the block's component in the scan.
     pub(in crate::jpeg) scan_index: usize,
-    /// Index of the block's component in the frame.
+    /// Index in the frame header of the component to which the block belongs.
     component: usize,
     /// Number of blocks of the component across and down an MCU.
     mcu_size: (usize, usize),

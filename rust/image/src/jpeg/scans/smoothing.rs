@@ -193,7 +193,7 @@ impl CoefficientBits {
         }
     }
 
-    /// Records `scan`. Returns a fault if it does not continue where earlier scans ended.
+    /// Records `scan`. Returns an error if it does not continue where earlier scans ended.
     pub(in crate::jpeg) fn add(&mut self, scan: &Scan) -> Result<()> {
         for component in &scan.components {
             let missing = &self.missing[component.index];

@@ -259,7 +259,7 @@ const MAX_CODE_LEN: u32 = 16;
 /// The codes of one Huffman table, decoded as in libjpeg-turbo: an eight-bit lookup, then bit by bit. An invalid code
 /// decodes to symbol zero.
 pub(super) struct HuffmanTable {
-    /// Length and symbol of the code that is a prefix of the index bits.
+    /// For each index, the length and symbol of the code with which its bits begin.
     lookup: [(u32, u8); 1 << LOOKUP_BITS],
     /// For each length, the largest code.
     largest: [i32; 1 + MAX_CODE_LEN as usize],

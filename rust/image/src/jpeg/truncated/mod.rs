@@ -109,7 +109,7 @@ impl Truncated<'_, '_, '_> {
     }
 
     /// Returns the number of pixel rows that are available from `num_mcu_rows` rows of MCUs if no more data follows.
-    /// Returns a fault if the window starts below these rows and chroma is subsampled vertically, because libjpeg then
+    /// Returns an error if the window starts below these rows and chroma is subsampled vertically, because libjpeg then
     /// fails while it skips rows.
     fn available_rows(&self, num_mcu_rows: usize, source: &BitSource<'_>) -> Result<usize> {
         let rows = self.num_rows(num_mcu_rows);

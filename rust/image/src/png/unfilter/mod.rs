@@ -17,7 +17,7 @@ pub(super) enum Filter {
 }
 
 impl Filter {
-    /// Parses the filter byte of a row; `row` and `offset` are used in the fault.
+    /// Parses the filter byte of a row; `row` and `offset` are used in the error.
     pub(super) fn from_code(code: u8, row: usize, offset: usize) -> Result<Self> {
         Ok(match code {
             0 => Self::None,

@@ -36,7 +36,7 @@ impl Axis {
         ((self.scale - whole).abs() < f64::EPSILON).then_some(whole as usize)
     }
 
-    /// Returns two taps at half-pixel centers.
+    /// Returns the two taps of the linear kernel for each output position. Pixel centers are at half-integers.
     pub fn linear_taps(&self) -> Result<Vec<Taps<2>>, OutOfMemory> {
         memory::collect((0..self.output).map(|index| self.two_taps(self.input_before_center(index))))
     }

@@ -24,7 +24,7 @@ pub(super) fn append_resized<T: PixelType>(
     let (width_scale, height_scale) = (from.width as f32 / size.width as f32, from.height as f32 / size.height as f32);
     let columns = memory::try_collect((0..size.width).map(|x| CoveredInterval::new(x, width_scale).to_span()))?;
     let factor = (1.0 / f64::from(height_scale * width_scale)) as f32;
-    // Sums begin with -0.0, because 0.0 would change a first term of -0.0.
+    // Sums begin with -0.0, because -0.0 + x is x for every x, whereas 0.0 + -0.0 is 0.0.
     let mut rows = HorizontalPass::new(columns, from.width, source.channels(), -0.0)?;
     let mut sums = memory::filled(size.width * source.channels(), 0.0)?;
     let mut at = usize::MAX;

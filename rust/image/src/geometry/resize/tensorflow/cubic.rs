@@ -28,7 +28,7 @@ pub(super) fn append_resized<T: PixelType>(
         Ok(Span { indices, weights: memory::copy(&taps.weights)? })
     };
     let columns = memory::try_collect(columns.iter().map(span))?;
-    // Sums begin with -0.0, because 0.0 would change a first term of -0.0.
+    // Sums begin with -0.0, because -0.0 + x is x for every x, whereas 0.0 + -0.0 is 0.0.
     let mut rows = HorizontalPass::new(columns, source.size().width, source.channels(), -0.0)?;
     let mut interpolated = memory::filled(source.size().width * source.channels(), 0.0)?;
     for line in compute_taps(&table, source.size().height, size.height)? {

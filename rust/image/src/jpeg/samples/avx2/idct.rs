@@ -144,8 +144,8 @@ fn islow_pass<const SHIFT: i32>(p: Paired) -> Paired {
     [_mm256_packs_epi32(r0, r1), _mm256_packs_epi32(r2, r3), _mm256_packs_epi32(r4, r5), _mm256_packs_epi32(r6, r7)]
 }
 
-/// Widens the even row of a pair to 32 bits, scaled to the fraction bits of products, and adds the rounding term of the
-/// last shift.
+/// Widens the even row of a pair to 32 bits, shifts it to the fixed-point scale of the products, and adds the rounding
+/// term for the final shift by `SHIFT`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn widen_even<const SHIFT: i32>(pair: __m256i) -> __m256i {
