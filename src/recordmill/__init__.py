@@ -39,7 +39,8 @@ _MODULES = {
         "ShardChangedError StateError TruncatedError UnsupportedPathError WorkerError WriteError"
     ),
     "formats.recordio.lst": "ImageList format_image_list read_image_list",
-    "packing.pack": "PackResult pack",
+    "packing.pack": "pack",
+    "packing.pack_files": "PackResult",
     "packing.sources": "ImageFolder ImagePairs LabelFile ListFile Table",
     "packing.verify": "verify",
     "pipeline.dataset": "Dataset",
@@ -51,6 +52,7 @@ _MODULES = {
     "shards.faces": "Faces read_faces",
     "shards.info": "Info ShardInfo info",
     "shards.parse_payloads": "parse_payloads",
+    "shards.repair": "RepairResult repair",
     "shards.reader": "PayloadReader ShardReader",
     "shards.verify": "Report",
     "shards.writer": "PayloadWriter ShardWriter",
@@ -126,20 +128,24 @@ if TYPE_CHECKING:
         CompressionError as CompressionError,
         DamageError as DamageError,
         DecodeError as DecodeError,
+        DestinationLockedError as DestinationLockedError,
         ExampleTypeError as ExampleTypeError,
         FeatureError as FeatureError,
         FormatError as FormatError,
         FramingError as FramingError,
         ImageError as ImageError,
+        IncompleteDatasetError as IncompleteDatasetError,
         InputError as InputError,
         LabelError as LabelError,
         LimitError as LimitError,
+        ManifestError as ManifestError,
         MapError as MapError,
         MissingExtraError as MissingExtraError,
         MissingInputError as MissingInputError,
         OutputExistsError as OutputExistsError,
         PayloadError as PayloadError,
         RecordmillError as RecordmillError,
+        ResumeError as ResumeError,
         ShardChangedError as ShardChangedError,
         StateError as StateError,
         TruncatedError as TruncatedError,
@@ -152,7 +158,8 @@ if TYPE_CHECKING:
         format_image_list as format_image_list,
         read_image_list as read_image_list,
     )
-    from recordmill.packing.pack import PackResult as PackResult, pack as pack
+    from recordmill.packing.pack import pack as pack
+    from recordmill.packing.pack_files import PackResult as PackResult
     from recordmill.packing.sources import (
         ImageFolder as ImageFolder,
         ImagePairs as ImagePairs,
@@ -183,6 +190,7 @@ if TYPE_CHECKING:
         parse_payloads as parse_payloads,
     )
     from recordmill.shards.reader import PayloadReader as PayloadReader, ShardReader as ShardReader
+    from recordmill.shards.repair import RepairResult as RepairResult, repair as repair
     from recordmill.shards.verify import Report as Report
     from recordmill.shards.writer import PayloadWriter as PayloadWriter, ShardWriter as ShardWriter
     from recordmill.types import (

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use recordmill_core::cached_file::CachedFile;
 use recordmill_core::checksum::crc32c;
-use recordmill_core::memory;
+use recordmill_core::memory::{self, OutOfMemory};
 use recordmill_core::source::{ReadAt, SourceError, read_each_buffer};
 use rustix::fs::OFlags;
 
@@ -246,15 +246,25 @@ pub fn read_files(paths: &[PathBuf], data: &mut Vec<u8>, row_splits: &mut Vec<i6
     Ok(())
 }
 
-/// Counts how many files, starting with the first one, have a total size of at most `max_bytes`; at least 1. A missing
-/// file counts as 0 bytes.
-pub fn count_fitting_files(paths: &[PathBuf], max_bytes: u64) -> usize {
-    let sizes = paths.iter().map(|path| std::fs::metadata(path).map_or(0, |metadata| metadata.len()));
-    let ends = sizes.scan(0u64, |end, size| {
-        *end = end.saturating_add(size);
-        Some(*end)
-    });
-    ends.take_while(|&end| end <= max_bytes).count().max(1).min(paths.len())
+/// Counts how many of the first files have a total size of at most `max_bytes`; at least 1. A missing file counts as 0
+/// bytes. Also returns a checksum of the size and modification time of each of these files.
+pub fn count_fitting_files(paths: &[PathBuf], max_bytes: u64) -> Result<(usize, Vec<i64>), OutOfMemory> {
+    let mut stamps = memory::with_capacity(paths.len())?;
+    let mut end = 0u64;
+    for path in paths {
+        let (size, modified) = std::fs::metadata(path).map_or((0, 0), |metadata| {
+            (metadata.len(), i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()))
+        });
+        end = end.saturating_add(size);
+        if end > max_bytes && !stamps.is_empty() {
+            break;
+        }
+        let mut block = [0; 24];
+        block[..8].copy_from_slice(&size.to_le_bytes());
+        block[8..].copy_from_slice(&modified.to_le_bytes());
+        stamps.push(i64::from(crc32c(&block)));
+    }
+    Ok((stamps.len(), stamps))
 }
 
 /// Opens a regular file and returns its metadata. Fails for folders, pipes and devices.

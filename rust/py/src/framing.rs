@@ -17,7 +17,9 @@ use recordmill_core::source::ReadAt;
 
 use crate::buffers::{ArrayView, Block, copy_array, recycle_buffer, take_pooled_buffer};
 use crate::byte_strings::ByteStrings;
-use crate::error::{FaultTuple, fault_error, fault_tuple, os_error_message, read_failure_error, source_error};
+use crate::error::{
+    FaultTuple, fault_error, fault_tuple, os_error_message, out_of_memory_error, read_failure_error, source_error,
+};
 use crate::files;
 use crate::rows::check_row_splits;
 use crate::source::{InterruptibleSource, Source};
@@ -293,10 +295,11 @@ pub fn crc32c(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<u32> {
 }
 
 /// Count how many of the first files have a total size of at most `max_bytes`; at least 1. A missing file counts as 0
-/// bytes.
+/// bytes. Returns the count, and a checksum of the size and modification time of each of these files.
 #[pyfunction]
-pub fn count_fitting(py: Python<'_>, paths: Vec<PathBuf>, max_bytes: u64) -> usize {
-    py.detach(|| files::count_fitting_files(&paths, max_bytes))
+pub fn count_fitting(py: Python<'_>, paths: Vec<PathBuf>, max_bytes: u64) -> PyResult<(usize, Block)> {
+    let (count, stamps) = py.detach(|| files::count_fitting_files(&paths, max_bytes)).map_err(out_of_memory_error)?;
+    Ok((count, Block::from_integers(stamps)))
 }
 
 /// Read whole files: (concatenated contents, row_splits). Raises OSError with the file's name.

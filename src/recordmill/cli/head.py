@@ -47,6 +47,7 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
         "--full", action="store_true", help="with --json: print all values and texts, and other bytes in base64"
     )
     add_reading_options(parser)
+    parser.add_argument("--allow-incomplete", action="store_true", help="read the rest of an incomplete dataset")
     add_limit_options(parser)
     return parser
 
@@ -65,7 +66,8 @@ def _read_examples(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield the first examples; raise the error of a damaged record when it is reached."""
     import recordmill as rm
 
-    dataset = rm.open(args.paths, payload=args.payload, **get_reading_options(args), **get_limit_options(args))
+    options = get_reading_options(args) | get_limit_options(args)
+    dataset = rm.open(args.paths, payload=args.payload, allow_incomplete=args.allow_incomplete, **options)
     yield from (dataset[position] for position in range(min(args.num_records, len(dataset))))
 
 

@@ -23,6 +23,7 @@ _DESCRIPTION = """\
 Print the format, compression, number of records and size of shards, and the features of the first
 records: kind, shape, number of values, size in bytes, and how often a feature is missing."""
 _MAX_LISTED = 20
+_COMPLETENESS = {True: ", complete", False: ", not the whole dataset", None: ""}
 
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
@@ -43,7 +44,7 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
-    """Print a summary of the shards; return 1 if a shard is damaged."""
+    """Print a summary of the shards; return 1 if a shard is damaged or the dataset is incomplete."""
     import recordmill as rm
 
     plain = rm.info(
@@ -53,17 +54,21 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     damaged = [shard for shard in plain["shards"] if "damage" in shard]
     for shard in damaged:
         print_note(escape_unprintable(f"damaged: {shard['path']}: {shard['damage'].partition(';')[0]}"))
+    for problem in plain["problems"]:
+        print_note(escape_unprintable(f"incomplete: {problem}"))
     if damaged:
         print_note("hint: only records before the damage are counted; `recordmill verify` lists all faults")
-    return FAULTS if damaged else OK
+    return FAULTS if damaged or plain["problems"] else OK
 
 
 def _format_info(plain: dict[str, Any]) -> Iterator[str]:
     shards = plain["shards"]
     yield (
         f"{plain['format']}: {format_count(plain['num_records'], 'record')} in {format_count(len(shards), 'shard')}, "
-        f"{format_bytes(plain['num_bytes'])}"
+        f"{format_bytes(plain['num_bytes'])}{_COMPLETENESS[plain['complete']]}"
     )
+    if plain["classes"]:
+        yield f"{format_count(len(plain['classes']), 'class')}: {_format_names(plain['classes'])}"
     yield ""
     if plain["payload"] is not None:
         yield f"payload {plain['payload']}; features of the first {format_count(plain['num_sampled'], 'record')}:"
@@ -83,6 +88,11 @@ def _format_info(plain: dict[str, Any]) -> Iterator[str]:
     yield from _indent(format_table(("shard", "format", "compression", "records", "bytes", ""), rows))
     if len(rows) < len(shards):
         yield f"  … and {format_count(len(shards) - len(rows), 'shard')} more (--json lists all)"
+
+
+def _format_names(names: list[str]) -> str:
+    listed = ", ".join(names[:_MAX_LISTED])
+    return listed if len(names) <= _MAX_LISTED else f"{listed}, …"
 
 
 def _feature_rows(plain: dict[str, Any]) -> Iterator[tuple[str, ...]]:

@@ -69,6 +69,15 @@ def get_limit_options(args: argparse.Namespace) -> dict[str, Any]:
     return {"max_decompressed_bytes": args.max_decompressed_bytes, "max_record_bytes": args.max_record_bytes}
 
 
+def add_break_lock_option(parser: Any) -> None:
+    """Add the option that takes over the lock of another writer."""
+    parser.add_argument(
+        "--break-lock",
+        action="store_true",
+        help="write although a process of another machine has locked DEST (only if it no longer runs)",
+    )
+
+
 def parse_positive_integer(text: str) -> int:
     """Parse a positive integer."""
     value = int(text) if text.isdecimal() else 0

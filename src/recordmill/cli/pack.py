@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from recordmill.cli.errors import FAULTS, OK
-from recordmill.cli.options import FORMATS, PAYLOADS, Commands, add_command, parse_byte_count, parse_positive_integer
+from recordmill.cli.options import (
+    FORMATS,
+    PAYLOADS,
+    Commands,
+    add_break_lock_option,
+    add_command,
+    parse_byte_count,
+    parse_positive_integer,
+)
 from recordmill.cli.printer import Printer, escape_unprintable, format_bytes, format_count, print_note
 from recordmill.cli.sources import KINDS, create_source
 
@@ -52,6 +60,12 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
         default="stop",
         help="what to do if an image cannot be used (default: stop)",
     )
+    group.add_argument(
+        "--resume",
+        action="store_true",
+        help="continue an interrupted run with the same source and options; if this run ends early, keep its shards",
+    )
+    add_break_lock_option(group)
     group.add_argument("--quiet", action="store_true", help="print no progress")
     return parser
 
@@ -222,7 +236,7 @@ def _collect_pack_options(args: argparse.Namespace) -> dict[str, Any]:
     names = (
         "format shards max_shard_bytes compression payload overwrite image_feature label_feature label_kind "
         "keep_name keep_shape encode quality resize color exif mask check workers worker_kind on_error shuffle "
-        "restart_markers entry_points index"
+        "restart_markers entry_points index resume break_lock"
     )
     options = {name: getattr(args, name) for name in names.split()}
     options["center_crop"] = False if args.center_crop is None else args.center_crop

@@ -54,6 +54,8 @@ class Chunk:
     start: int
     stop: int
     items: Items
+    # Checksum of the size and modification time of each image file before it was read.
+    stamps: NDArray[np.int64]
 
 
 class ChunkQueue:
@@ -80,7 +82,8 @@ class ChunkQueue:
                 return None
             stop = min(start + self._num_candidates, start + self._limits.num_items, self._stop)
             candidates = self._items.take(slice(start, stop) if self._order is None else self._order[start:stop])
-            count = _core.count_fitting(candidates.paths(), self._limits.num_bytes)
+            count, stamps = _core.count_fitting(candidates.paths(), self._limits.num_bytes)
             self._next, self._num_candidates = start + count, 2 * count + 1
             self.num_taken += 1
-            return Chunk(self.num_taken - 1, start, start + count, candidates.take(slice(0, count)))
+            chosen = candidates.take(slice(0, count))
+            return Chunk(self.num_taken - 1, start, start + count, chosen, np.asarray(stamps))

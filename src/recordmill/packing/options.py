@@ -85,6 +85,7 @@ class RunOptions:
     workers: int = 1
     worker_kind: WorkerKind = "threads"
     on_error: OnError = "stop"
+    resume: bool = False
 
     def __post_init__(self) -> None:
         _check_choice("worker_kind", self.worker_kind, get_args(WorkerKind))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from recordmill.concurrency.threads import num_cpus
@@ -23,7 +22,7 @@ from recordmill.packing.options import (
     WorkerKind,
     build_recoding,
 )
-from recordmill.packing.pack_files import FilePacker
+from recordmill.packing.pack_files import FilePacker, PackResult
 from recordmill.packing.progress import Progress, ProgressOption
 from recordmill.packing.recode import Encoding
 from recordmill.packing.sources import Source, detect_source
@@ -32,53 +31,6 @@ from recordmill.shards.build_index import build_entry_points
 from recordmill.shards.index import IndexMode
 from recordmill.shards.paths import check_local_path
 from recordmill.shards.writer import ShardWriter
-
-
-@dataclass(frozen=True, slots=True)
-class PackResult:
-    """What `pack` wrote and skipped: shard paths, counts and warnings.
-
-    Parameters
-    ----------
-    num_records : int
-        Number of records in all shards.
-    num_bytes : int
-        Uncompressed size of all shards.
-    paths : list of str
-        Paths of the shards, in order.
-    skipped : list of (str, str)
-        Path and cause of each image that was skipped, in the order of the source.
-    warnings : list of str
-        Indexes that may not be written beside their shards, for example because of permissions. `pack` also emits each
-        as a RuntimeWarning.
-    """
-
-    num_records: int
-    num_bytes: int
-    paths: list[str]
-    skipped: list[tuple[str, str]] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-
-    @property
-    def num_skipped(self) -> int:
-        """Number of images that were skipped."""
-        return len(self.skipped)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the result as a dict that can be written as JSON.
-
-        Returns
-        -------
-        dict
-            ``{"num_records", "num_bytes", "paths", "skipped": [{"path", "cause"}], "warnings"}``
-        """
-        return {
-            "num_records": self.num_records,
-            "num_bytes": self.num_bytes,
-            "paths": self.paths,
-            "skipped": [{"path": path, "cause": cause} for path, cause in self.skipped],
-            "warnings": self.warnings,
-        }
 
 
 def pack(  # noqa: PLR0913 (the options of one command)
@@ -114,6 +66,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
     schema: Schema | None = None,
     entry_points: bool = False,
     index: IndexMode = "auto",
+    resume: bool = False,
+    break_lock: bool = False,
 ) -> PackResult:
     """Write image files or examples to shards.
 
@@ -197,6 +151,13 @@ def pack(  # noqa: PLR0913 (the options of one command)
         with restart markers do not need them.
     index : str
         "auto" stores a sidecar index beside each shard. With "never", the first `open` builds it.
+    resume : bool
+        Continue an interrupted run with the same source and options: finished shards are checked and kept, and the
+        final bytes equal those of a run without interruption. If there is nothing to resume, start a new run. If this
+        run ends early, keep its finished shards, so that the next run can resume. Requires a source of files.
+    break_lock : bool
+        Write although another process has locked the destination. The lock of a dead process of this machine is always
+        ignored; use this only if you know that the process, on another machine, no longer runs.
 
     Returns
     -------
@@ -210,6 +171,10 @@ def pack(  # noqa: PLR0913 (the options of one command)
         If `source` or `destination` is an address, such as ``s3://bucket/train``.
     OutputExistsError
         If a shard of that name exists.
+    DestinationLockedError
+        If another writer is writing to the same destination.
+    ResumeError
+        If the source or the options differ from those of the interrupted run; the error names the difference.
     WriteError
         If the folder is not writable or the disk is full. No shard is written.
     FeatureError
@@ -231,7 +196,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
         )
     if isinstance(check, bool):
         check = "header" if check else "none"
-    outputs = OutputOptions(shards, max_shard_bytes, compression, compression_level, overwrite, index)
+    outputs = OutputOptions(shards, max_shard_bytes, compression, compression_level, overwrite, index, break_lock)
     recoding = build_recoding(
         encode=encode,
         quality=quality,
@@ -243,10 +208,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
     )
     images = ImageOptions(recoding, mask, check, keep_shape)
     records = RecordOptions(payload, image_feature, label_feature, label_kind, _choose_name_feature(keep_name))
-    run = RunOptions(num_cpus() if workers is None else workers, worker_kind, on_error)
-    destination = check_local_path(destination)
-    if not destination:
-        raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'packed/train'")
+    run = RunOptions(num_cpus() if workers is None else workers, worker_kind, on_error, resume)
+    destination = _check_destination(destination)
     format_ = choose_format(destination, format)
     if isinstance(source, str | os.PathLike):
         source = detect_source(source)
@@ -255,22 +218,28 @@ def pack(  # noqa: PLR0913 (the options of one command)
             raise ValueError("schema is only supported for examples: a source of files determines its own schema")
         items = source.rows()
         packer = FilePacker(items, destination, format_, outputs, records, images, run)
-        written, skipped = packer.run(shuffle, Progress(len(items), progress))
-        result = PackResult(
-            num_records=sum(shard.num_records for shard in written),
-            num_bytes=sum(shard.num_bytes for shard in written),
-            paths=[shard.path for shard in written],
-            skipped=skipped,
-            warnings=[text for shard in written for text in shard.warnings],
-        )
+        result = packer.run(shuffle, Progress(len(items), progress))
     else:
-        if images != ImageOptions(check=check) or records != RecordOptions(payload):
-            raise ValueError("options of images and labels require a source of files: examples are written unchanged")
+        if images != ImageOptions(check=check) or records != RecordOptions(payload) or resume:
+            raise ValueError(
+                "resume and the options of images and labels require a source of files: examples are written unchanged"
+            )
+        if resume:
+            raise ValueError(
+                "resume=True requires a source of files: an iterable cannot be compared with an earlier one"
+            )
         result = _pack_examples(source, destination, format_.name, outputs, payload, schema, shuffle, progress)
     if entry_points:
         for path in result.paths:
             build_entry_points(path, format=format_.name, compression=compression, threads=run.workers)
     return result
+
+
+def _check_destination(destination: str | os.PathLike[str]) -> str:
+    path = check_local_path(destination)
+    if not path:
+        raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'packed/train'")
+    return path
 
 
 def _choose_name_feature(keep_name: bool | str) -> str | None:
@@ -311,6 +280,7 @@ def _pack_examples(
         compression_level=outputs.compression_level,
         overwrite=outputs.overwrite,
         index=outputs.index,
+        break_lock=outputs.break_lock,
     ) as writer:
         for example in source:
             writer.write(example)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
+from recordmill.datasets.manifest import Manifest
 from recordmill.errors import ImageError, InputError
 from recordmill.formats.base import Format
 from recordmill.formats.registry import get_payload
@@ -23,12 +27,69 @@ from recordmill.packing.options import ImageOptions, OutputOptions, RecordOption
 from recordmill.packing.progress import Progress
 from recordmill.packing.record_schema import build_schema_and_convert_labels
 from recordmill.packing.records import ChunkRecords, RecordBuilder
+from recordmill.packing.resume import (
+    RunRecord,
+    TaskRecorder,
+    check_unchanged,
+    decode_numbers,
+    describe_run,
+    digest_of_run,
+    find_keys,
+)
 from recordmill.packing.sources.base import Items
 from recordmill.packing.workers import ShardTask, TaskRunner, WorkerProcesses
 from recordmill.shards.dataset_output import DatasetDescription, DatasetOutput
 from recordmill.shards.output import RecordSink, RollingSink, ShardOutput, SingleShardSink, check_output_compression
+from recordmill.shards.reader import ShardReader
 from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
+
+
+@dataclass(frozen=True, slots=True)
+class PackResult:
+    """What `pack` wrote and skipped: shard paths, counts and warnings.
+
+    Parameters
+    ----------
+    num_records : int
+        Number of records in all shards.
+    num_bytes : int
+        Uncompressed size of all shards.
+    paths : list of str
+        Paths of the shards, in order.
+    skipped : list of (str, str)
+        Path and cause of each image that was skipped, in the order of the source.
+    warnings : list of str
+        Indexes that may not be written beside their shards, for example because of permissions. `pack` also emits each
+        as a RuntimeWarning.
+    """
+
+    num_records: int
+    num_bytes: int
+    paths: list[str]
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def num_skipped(self) -> int:
+        """Number of images that were skipped."""
+        return len(self.skipped)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as a dict that can be written as JSON.
+
+        Returns
+        -------
+        dict
+            ``{"num_records", "num_bytes", "paths", "skipped": [{"path", "cause"}], "warnings"}``
+        """
+        return {
+            "num_records": self.num_records,
+            "num_bytes": self.num_bytes,
+            "paths": self.paths,
+            "skipped": [{"path": path, "cause": cause} for path, cause in self.skipped],
+            "warnings": self.warnings,
+        }
 
 
 @dataclass(slots=True)
@@ -46,8 +107,8 @@ class FilePacker:
     # (position in the source, path, cause) of each skipped item.
     _skipped: list[tuple[int, str, str]] = field(default_factory=list, init=False)
 
-    def run(self, seed: int | None, progress: Progress) -> tuple[list[ShardOutput], list[tuple[str, str]]]:
-        """Write and commit all shards; return the shards, and the path and cause of each skipped item."""
+    def run(self, seed: int | None, progress: Progress) -> PackResult:
+        """Write and commit all shards."""
         codec = get_payload(self.records.payload, self.format)
         self._check_combinations()
         names, schema, items = build_schema_and_convert_labels(
@@ -55,22 +116,96 @@ class FilePacker:
         )
         builder = RecordBuilder(self.format.name, codec.name, names, schema, self.images)
         order = shuffle_positions(len(items), seed)
+        run = describe_run(
+            self.items, self.format.name, codec.name, self.outputs, self.records, self.images, self.options, seed
+        )
         dataset = DatasetOutput(self.storage, self.destination, self.format, self.outputs.shard_options())
+        resume = self.options.resume
         try:
-            dataset.remove_leftover_files()
-            tasks = self._create_tasks(dataset, items, order)
+            manifest = dataset.find_finished(digest_of_run(run)) if resume else None
+            if manifest is not None:
+                dataset.discard()
+                return self._describe_finished(dataset, manifest)
+            record = self._open_record(dataset, items, order, run)
+            finished = self._restore_shards(dataset, record, items, order, progress)
+            tasks = self._create_tasks(dataset, record, finished, items, order)
             self._run_tasks(builder, tasks, order, progress)
-            shards = [shard for task in tasks for shard in task.sink.outputs]
-            if self.outputs.max_shard_bytes is not None:
-                for shard, path in zip(shards, dataset.shard_paths(len(shards)), strict=True):
-                    shard.rename(path)
-            self._check_no_empty_shard(shards)
-            dataset.commit(shards, DatasetDescription(schema, codec.name, self.items.classes))
+            shards = self._collect_shards(dataset, finished, tasks)
+            description = DatasetDescription(schema, codec.name, self.items.classes, digest_of_run(run))
+            dataset.commit(shards, description)
         except BaseException:
-            dataset.discard()
+            dataset.discard(keep_finished=resume)
+            if not resume:
+                dataset.remove_progress()
             raise
         progress.close()
-        return shards, [(path, cause) for _, path, cause in sorted(self._skipped)]
+        return PackResult(
+            num_records=sum(shard.num_records for shard in shards),
+            num_bytes=sum(shard.num_bytes for shard in shards),
+            paths=[shard.path for shard in shards],
+            skipped=[(path, cause) for _, path, cause in sorted(self._skipped)],
+            warnings=dataset.warnings,
+        )
+
+    @staticmethod
+    def _describe_finished(dataset: DatasetOutput, manifest: Manifest) -> PackResult:
+        """Return the result of an earlier run that was interrupted after its shards were complete."""
+        folder = os.path.dirname(dataset.prefix)
+        paths = [os.path.join(folder, shard.name) for shard in manifest.shards]
+        num_bytes = sum(ShardReader(path).sidecar.end for path in paths)
+        return PackResult(sum(shard.num_records for shard in manifest.shards), num_bytes, paths)
+
+    def _open_record(self, dataset: DatasetOutput, items: Items, order: Order, run: dict[str, Any]) -> RunRecord:
+        """Load the record of the interrupted run, or start a new one; remove the files that are not needed."""
+        record = RunRecord(self.storage, dataset.progress_path, run)
+        if self.options.resume and record.load():
+            for shard in record.finished.values():
+                check_unchanged(shard, items, order)
+        dataset.remove_leftover_files({shard.temporary for shard in record.finished.values()})
+        dataset.check_not_existing(self._expected_paths(dataset))
+        record.start()
+        return record
+
+    def _expected_paths(self, dataset: DatasetOutput) -> list[str]:
+        return [] if self._is_rolling else dataset.shard_paths(self.outputs.shards or 1)
+
+    def _restore_shards(
+        self, dataset: DatasetOutput, record: RunRecord, items: Items, order: Order, progress: Progress
+    ) -> dict[int, ShardOutput]:
+        """Continue with the finished shards that are intact; with a limited shard size, only up to the first damage."""
+        restored: dict[int, ShardOutput] = {}
+        paths = self._expected_paths(dataset)
+        for number, shard in sorted(record.finished.items()):
+            if self._is_rolling and number != len(restored):
+                break
+            path = f"{dataset.prefix}-{number}" if self._is_rolling else paths[number]
+            checksums = None if shard.checksums is None else decode_numbers(shard.checksums)
+            output = dataset.restore_shard(path, shard.temporary, find_keys(shard, items, order), checksums)
+            if output is not None:
+                restored[number] = output
+                self._skipped += [(position, path, cause) for _, position, path, cause in shard.skipped]
+                progress.advance(shard.stop - shard.start)
+        return restored
+
+    def _collect_shards(
+        self, dataset: DatasetOutput, finished: dict[int, ShardOutput], tasks: list[ShardTask]
+    ) -> list[ShardOutput]:
+        """Return all shards in order, with their final names."""
+        if self._is_rolling:
+            shards = tasks[0].sink.outputs
+            for shard, path in zip(shards, dataset.shard_paths(len(shards)), strict=True):
+                shard.rename(path)
+        else:
+            new = (shard for task in tasks for shard in task.sink.outputs)
+            num_shards = self.outputs.shards or 1
+            shards = [finished[number] if number in finished else next(new) for number in range(num_shards)]
+        self._check_no_empty_shard(shards)
+        return shards
+
+    @property
+    def _is_rolling(self) -> bool:
+        """True if a new shard begins when the current one is full."""
+        return self.outputs.max_shard_bytes is not None
 
     def _check_combinations(self) -> None:
         recoding, has_masks = self.images.recoding, self.items.masks is not None
@@ -82,14 +217,27 @@ class FilePacker:
         if not has_masks and self.images.mask != "png":
             raise ValueError(f"mask={self.images.mask!r} requires pairs of image and mask, but the source has no masks")
 
-    def _create_tasks(self, dataset: DatasetOutput, items: Items, order: Order) -> list[ShardTask]:
+    def _create_tasks(
+        self,
+        dataset: DatasetOutput,
+        record: RunRecord,
+        finished: dict[int, ShardOutput],
+        items: Items,
+        order: Order,
+    ) -> list[ShardTask]:
+        """Create the tasks for the shards that are not finished."""
         images = self.images
         decodes = images.recoding is not None or images.mask == "raw" or images.check == "decode"
         limits = DECODE_LIMITS if decodes else COPY_LIMITS
+
+        def create_task(span: range, number: int, sink: RecordSink) -> ShardTask:
+            return ShardTask(ChunkQueue(items, order, span, limits), sink, TaskRecorder(record, span, number))
+
         if self.outputs.max_shard_bytes is not None:
-            dataset.check_not_existing([])
-            sink: RecordSink = RollingSink(self.destination, self.outputs.max_shard_bytes, dataset.create_shard)
-            return [ShardTask(ChunkQueue(items, order, range(len(items)), limits), sink)]
+            sink = RollingSink(self.destination, self.outputs.max_shard_bytes, dataset.create_shard)
+            sink.outputs += finished.values()
+            start = record.finished[len(finished) - 1].stop if finished else 0
+            return [create_task(range(start, len(items)), len(finished), sink)]
         num_shards = self.outputs.shards or 1
         if num_shards > len(items) and self.format.framing.min_payload_bytes:
             raise InputError(
@@ -98,11 +246,11 @@ class FilePacker:
                 expected=f"at most {len(items)} shards",
                 found=str(num_shards),
             )
-        paths = dataset.shard_paths(num_shards)
-        dataset.check_not_existing(paths)
+        paths, spans = dataset.shard_paths(num_shards), split_evenly(len(items), num_shards)
         return [
-            ShardTask(ChunkQueue(items, order, span, limits), SingleShardSink(path, dataset.create_shard))
-            for path, span in zip(paths, split_evenly(len(items), num_shards), strict=True)
+            create_task(span, number, SingleShardSink(path, dataset.create_shard))
+            for number, (path, span) in enumerate(zip(paths, spans, strict=True))
+            if number not in finished
         ]
 
     def _check_no_empty_shard(self, shards: Sequence[ShardOutput]) -> None:
@@ -114,26 +262,45 @@ class FilePacker:
             )
 
     def _run_tasks(self, builder: RecordBuilder, tasks: list[ShardTask], order: Order, progress: Progress) -> None:
-        def source_position(chunk: Chunk, row: int) -> int:
-            return chunk.start + row if order is None else int(order[chunk.start + row])
-
-        def on_built(chunk: Chunk, records: ChunkRecords) -> None:
-            if records.failures and self.options.on_error == "stop":
-                row = min(records.failures)
-                raise self._image_error(source_position(chunk, row), *records.failures[row])
-
-        def on_written(chunk: Chunk, records: ChunkRecords) -> None:
-            self._skipped += [(source_position(chunk, row), *failure) for row, failure in records.failures.items()]
-            progress.advance(chunk.stop - chunk.start)
-
         with ExitStack() as stack:
             build = builder.build
             if self.options.worker_kind == "processes":
                 build = stack.enter_context(WorkerProcesses(builder, self.options.workers)).build
-            TaskRunner(tasks, build, on_built, on_written, self.options.workers).run()
+            TaskRunner(
+                tasks,
+                build,
+                on_built=partial(self._raise_failure, order),
+                on_appended=partial(self._record_chunk, order),
+                on_written=lambda chunk: progress.advance(chunk.stop - chunk.start),
+                on_finished=self._record_shard,
+                num_workers=self.options.workers,
+            ).run()
         for task in tasks:
             if not task.sink.outputs:
                 task.sink.finish()
+
+    def _raise_failure(self, order: Order, chunk: Chunk, records: ChunkRecords) -> None:
+        """Raise the error of the first image of a chunk that cannot be used, unless such images are skipped."""
+        if records.failures and self.options.on_error == "stop":
+            row = min(records.failures)
+            raise self._image_error(_find_source_position(order, chunk.start + row), *records.failures[row])
+
+    def _record_chunk(self, order: Order, task: ShardTask, chunk: Chunk, records: ChunkRecords) -> None:
+        """Record the skipped images of a chunk and, with a limited shard size, the shards that are full."""
+        skipped = [
+            (chunk.start + row, _find_source_position(order, chunk.start + row), *records.failures[row])
+            for row in sorted(records.failures)
+        ]
+        self._skipped += [(position, path, cause) for _, position, path, cause in skipped]
+        task.recorder.add_chunk(chunk.stamps, skipped)
+        if self._is_rolling:
+            for output in task.sink.outputs[task.recorder.number : -1]:
+                task.recorder.add_finished(output, is_last=False)
+
+    def _record_shard(self, task: ShardTask) -> None:
+        """Record the only shard of a task."""
+        if not self._is_rolling:
+            task.recorder.add_finished(task.sink.outputs[0], is_last=True)
 
     def _image_error(self, position: int, path: str, cause: str) -> ImageError:
         origin = self.items.describe_origin(position)
@@ -146,3 +313,8 @@ class FilePacker:
             shard=path,
             hint=f'{context}{accept}on_error="skip" skips such images and reports them',
         )
+
+
+def _find_source_position(order: Order, position: int) -> int:
+    """Return the position in the source of the item at a position of the output."""
+    return position if order is None else int(order[position])

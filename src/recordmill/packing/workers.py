@@ -20,6 +20,7 @@ from recordmill.concurrency.processes import MAIN_GUARD_HINT, MEMORY_HINT, creat
 from recordmill.errors import WriteError
 from recordmill.packing.chunks import Chunk, ChunkQueue
 from recordmill.packing.records import ChunkRecords, RecordBuilder
+from recordmill.packing.resume import TaskRecorder
 from recordmill.packing.sources.base import Items
 from recordmill.shards.output import RecordSink
 
@@ -36,6 +37,7 @@ class ShardTask:
 
     queue: ChunkQueue
     sink: RecordSink
+    recorder: TaskRecorder
     num_written: int = 0
     condition: threading.Condition = field(default_factory=threading.Condition)
 
@@ -49,7 +51,8 @@ class TaskRunner:
     """Builds and writes the records of shard tasks with one or several threads.
 
     `build` is called from several threads. `on_built` is called before a chunk is written; an exception that it
-    raises stops all workers. `on_written` is called in the thread that has written the chunk.
+    raises stops all workers. `on_appended` is called after a chunk is written and before the next chunk of the task is,
+    `on_written` at any time after that. `on_finished` is called when the sink of a task is finished.
     """
 
     def __init__(
@@ -57,10 +60,13 @@ class TaskRunner:
         tasks: list[ShardTask],
         build: Callable[[Items], ChunkRecords],
         on_built: Callable[[Chunk, ChunkRecords], None],
-        on_written: Callable[[Chunk, ChunkRecords], None],
+        on_appended: Callable[[ShardTask, Chunk, ChunkRecords], None],
+        on_written: Callable[[Chunk], None],
+        on_finished: Callable[[ShardTask], None],
         num_workers: int,
     ) -> None:
         self._build, self._on_built, self._on_written = build, on_built, on_written
+        self._on_appended, self._on_finished = on_appended, on_finished
         self._tasks, self._num_workers = tasks, num_workers
         self._waiting_tasks = deque(tasks)
         self._active_tasks: list[ShardTask] = []
@@ -124,12 +130,14 @@ class TaskRunner:
             return
         if len(records.framed.lengths):
             task.sink.append(records.framed, records.keys)
+        self._on_appended(task, chunk, records)
         with task.condition:
             task.num_written += 1
             task.condition.notify_all()
-        self._on_written(chunk, records)
+        self._on_written(chunk)
         if task.queue.is_empty and task.num_written == task.queue.num_taken == chunk.ordinal + 1:
             task.sink.finish()
+            self._on_finished(task)
 
     def _stop_workers(self) -> None:
         self._stopped = True

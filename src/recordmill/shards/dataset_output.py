@@ -6,10 +6,14 @@ After a crash at any moment, either the old dataset (or none) is in place, or a 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recordmill.datasets.journal import (
     Journal,
@@ -43,7 +47,13 @@ from recordmill.formats.base import Format
 from recordmill.schema import Schema
 from recordmill.shards.foreign_index import foreign_index_path
 from recordmill.shards.index import IndexMode
-from recordmill.shards.output import ShardOutput, check_output_compression, companion_paths, remove_cached_indexes
+from recordmill.shards.output import (
+    FinishedFile,
+    ShardOutput,
+    check_output_compression,
+    companion_paths,
+    remove_cached_indexes,
+)
 from recordmill.storage.base import OutputFile, Storage, output_exists_error, write_temporary_file
 from recordmill.storage.compression import SUFFIXES
 
@@ -129,12 +139,31 @@ class DatasetOutput:
             done = "completed" if action == "complete" else "undone"
             warnings.warn(f"the interrupted write of {self.prefix!r} was {done}", RuntimeWarning, stacklevel=2)
 
+    @property
+    def progress_path(self) -> str:
+        """Path of the file that records the progress of a run which can be resumed."""
+        return dataset_file_path(self.prefix, PROGRESS_SUFFIX)
+
     def remove_leftover_files(self, keep: Collection[str] = ()) -> None:
-        """Remove the temporary files of dead runs, except those to keep, and the record of their progress."""
-        for path in set(find_temporary_files(self._storage, self.prefix)).difference(keep):
-            self._storage.remove(path)
+        """Remove the temporary files of dead runs, except files with the names to keep, and the record of a run."""
+        for path in find_temporary_files(self._storage, self.prefix):
+            if os.path.basename(path) not in keep:
+                self._storage.remove(path)
         if not keep:
-            self._storage.remove(dataset_file_path(self.prefix, PROGRESS_SUFFIX))
+            self._storage.remove(self.progress_path)
+
+    def remove_progress(self) -> None:
+        """Remove the record of a run; never raises."""
+        with contextlib.suppress(WriteError):
+            if not self._is_journaled:
+                self._storage.remove(self.progress_path)
+
+    def find_finished(self, source_digest: str) -> Manifest | None:
+        """Return the manifest of the existing dataset if it was packed from this source with these options."""
+        manifest = load_manifest(self._storage, manifest_path(self.prefix))
+        if manifest is None or manifest.source_digest != source_digest:
+            return None
+        return manifest if all(map(self._storage.exists, self._list_old_shards())) else None
 
     def shard_paths(self, num_shards: int) -> list[str]:
         """Return the final paths of the shards."""
@@ -182,6 +211,32 @@ class DatasetOutput:
         self.outputs.append(output)
         return output
 
+    def restore_shard(
+        self, path: str, temporary: str, keys: Sequence[int | str], checksums: NDArray[np.uint32] | None
+    ) -> ShardOutput | None:
+        """Continue with a shard that an earlier run has finished; remove it and return None if it is damaged."""
+        options = self._options
+        name = os.path.join(os.path.dirname(self.prefix), temporary)
+        if not self._storage.exists(name):
+            return None
+        file = FinishedFile(self._storage, path, name, overwrite=options.overwrite)
+        output = ShardOutput(
+            path,
+            self._format,
+            storage=self._storage,
+            compression=self._compression,
+            level=options.level,
+            overwrite=options.overwrite,
+            index=options.index,
+            file=file,
+        )
+        with contextlib.suppress(RecordmillError):
+            if output.restore(keys, checksums):
+                self.outputs.append(output)
+                return output
+        file.discard()
+        return None
+
     @property
     def warnings(self) -> list[str]:
         """Problems that did not prevent the shards from being written."""
@@ -225,7 +280,7 @@ class DatasetOutput:
         removals = [name for output in outputs for name in output.list_stale_files()]
         if self._options.overwrite:
             removals += self._list_leftover_files([output.path for output in outputs])
-        removals.append(os.path.basename(dataset_file_path(self.prefix, PROGRESS_SUFFIX)))
+        removals.append(os.path.basename(self.progress_path))
         removals = [name for name in dict.fromkeys(removals) if name not in replaced]
         return Journal("complete", renames, self._keep_existing(removals))
 
@@ -282,11 +337,11 @@ class DatasetOutput:
         self._storage.remove(journal_path(self.prefix))
         self._is_journaled = False
 
-    def discard(self) -> None:
+    def discard(self, *, keep_finished: bool = False) -> None:
         """Remove all files that were not committed, and release the lock; never raises."""
         if not self._is_journaled:
             for output in self.outputs:
-                output.discard()
+                output.discard(keep_shard=keep_finished and output.is_finished)
             if self._manifest_file is not None:
                 self._manifest_file.discard()
         self._lock.release()

@@ -150,6 +150,8 @@ class ShardOutput:
         Replace existing files of the same names.
     index : str
         "auto" writes a sidecar beside the shard; "never" does not.
+    file : OutputFile, optional
+        A file that is already finished, see `restore`; by default, a new one is created.
     """
 
     def __init__(
@@ -162,6 +164,7 @@ class ShardOutput:
         level: int = -1,
         overwrite: bool = False,
         index: IndexMode = "auto",
+        file: OutputFile | None = None,
     ) -> None:
         if index not in get_args(IndexMode):
             raise ValueError(f"index must be 'auto' or 'never', got {index!r}")
@@ -173,7 +176,8 @@ class ShardOutput:
         self._compressor = None if compression is None else Compressor(compression, level)
         self._lengths, self._checksums = array("q"), array("I")
         self._keys: list[int | str] = []
-        self._file = storage.create_output(path, overwrite=overwrite)
+        self._file = storage.create_output(path, overwrite=overwrite) if file is None else file
+        self.is_finished = file is not None
         self._sidecar: OutputFile | None = None
         # Used instead of `_sidecar` if no file can be written beside the shard.
         self._cached_sidecar: OutputFile | None = None
@@ -208,6 +212,36 @@ class ShardOutput:
         self.num_records += count
         self.num_bytes += int(records.lengths.sum())
 
+    def restore(self, keys: Sequence[int | str], checksums: NDArray[np.uint32] | None) -> bool:
+        """Find the records of the given file, which has one record per key; return False unless all of it is intact."""
+        kind = self.format.framing.kind
+        with native_errors(self.path):
+            source = self._storage.open([self.temporary], self._compression)
+            *blocks, end, faults = _core.scan(source, kind)
+            offsets, lengths = map(np.asarray, blocks)
+            if faults or len(lengths) != len(keys):
+                return False
+            known = None if checksums is None else (offsets, lengths, checksums.astype(np.int64))
+            if _core.verify(source, kind, None, index=known)[2]:
+                return False
+        self._lengths.frombytes(lengths.tobytes())
+        if checksums is not None:
+            self._checksums.frombytes(checksums.astype(np.uint32).tobytes())
+        if self._foreign_codec is not None:
+            self._keys.extend(keys)
+        self.num_records, self.num_bytes = len(keys), end
+        return True
+
+    @property
+    def temporary(self) -> str:
+        """Name of the file until the commit."""
+        return self._file.temporary
+
+    @property
+    def checksums(self) -> NDArray[np.uint32] | None:
+        """CRC-32C of each payload that was appended so far; None for formats with checksums of their own."""
+        return np.array(self._checksums, np.uint32) if self._checksums else None
+
     def rename(self, path: str) -> None:
         """Change the final name of the shard. Must be called before `prepare`."""
         self.path = self._file.path = path
@@ -218,6 +252,7 @@ class ShardOutput:
             self._file.write(self._compressor.finish())
             self._compressor = None
         self._file.finish()
+        self.is_finished = True
 
     def check_not_existing(self) -> None:
         """Raise OutputExistsError if a file that `commit` would create exists already, unless `overwrite` is set."""
@@ -252,7 +287,7 @@ class ShardOutput:
             _core.scan(shard.source, self.format.framing.kind)  # The scan collects seek points.
         sidecar = build_sidecar(shard, self.index, self.num_bytes)
         sidecar.schema, sidecar.payload = schema, payload
-        sidecar.checksums = np.array(self._checksums) if self._checksums else None
+        sidecar.checksums = self.checksums
         data = serialize_sidecar(sidecar)
         try:
             self._sidecar = write_temporary_file(self._storage, sidecar_path(self.path), data, overwrite=True)
@@ -295,11 +330,36 @@ class ShardOutput:
             with contextlib.suppress(WriteError):
                 self._cached_sidecar.commit()
 
-    def discard(self) -> None:
-        """Remove the temporary files."""
-        for file in (self._file, self._foreign_index, self._sidecar, self._cached_sidecar):
+    def discard(self, *, keep_shard: bool = False) -> None:
+        """Remove the temporary files; optionally keep the one with the records."""
+        for file in (None if keep_shard else self._file, self._foreign_index, self._sidecar, self._cached_sidecar):
             if file is not None:
                 file.discard()
+
+
+class FinishedFile:
+    """A finished file under the temporary name that an earlier process gave it; implements `OutputFile`."""
+
+    def __init__(self, storage: Storage, path: str, temporary: str, *, overwrite: bool) -> None:
+        self.path, self.temporary = path, temporary
+        self._storage, self._overwrite = storage, overwrite
+
+    def write(self, data: memoryview | bytes) -> None:
+        """Raise ValueError, because the file is finished."""
+        del data
+        raise ValueError(f"the output file {self.path!r} is closed")
+
+    def finish(self) -> None:
+        """Do nothing, because the file is finished."""
+
+    def commit(self) -> None:
+        """Rename the file to its final name."""
+        self._storage.rename(self.temporary, self.path, overwrite=self._overwrite)
+
+    def discard(self) -> None:
+        """Remove the file."""
+        with contextlib.suppress(OSError):
+            self._storage.remove(self.temporary)
 
 
 def companion_paths(path: str, format_: Format | None = None) -> list[str]:
@@ -414,7 +474,7 @@ class RollingSink:
         bounds = np.concatenate(([0], np.cumsum(records.lengths)))
         row = 0
         while row < len(records.lengths):
-            if not self.outputs:
+            if not self.outputs or self.outputs[-1].is_finished:
                 self._start_next_shard()
             output = self.outputs[-1]
             free = self._max_bytes - output.num_bytes

@@ -1,0 +1,281 @@
+"""Record which shards of a run are finished, so that ``pack(resume=True)`` continues after an interruption.
+
+The record is a hidden file of JSON lines beside the shards. Its first line describes the source and the options. Each
+further line describes one finished shard, which keeps its temporary name until all shards are committed.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill import _core
+from recordmill.errors import ResumeError
+from recordmill.packing.chunks import Order
+from recordmill.packing.options import ImageOptions, OutputOptions, RecordOptions, RunOptions
+from recordmill.packing.sources.base import Items
+from recordmill.shards.output import ShardOutput
+from recordmill.storage.base import Storage, write_file_atomically
+from recordmill.types import Ragged
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedShard:
+    """A finished shard, as it is recorded.
+
+    Parameters
+    ----------
+    number : int
+        Position among the shards.
+    temporary : str
+        Name of the file, without folder.
+    num_records, num_bytes : int
+        Number of records, and uncompressed size.
+    start, stop : int
+        Range of the items, in the order of the output.
+    skipped : list of (int, int, str, str)
+        Position in the order of the output and in the source, path and cause of each skipped item.
+    stamps : str
+        Checksum of size and modification time of each file in the range: uint32 in base64.
+    checksums : str or None
+        CRC-32C of each payload as uint32 in base64, for formats without checksums of their own.
+    """
+
+    number: int
+    temporary: str
+    num_records: int
+    num_bytes: int
+    start: int
+    stop: int
+    skipped: list[tuple[int, int, str, str]]
+    stamps: str
+    checksums: str | None
+
+
+def encode_numbers(numbers: NDArray[Any] | Sequence[int]) -> str:
+    """Return numbers of 32 bits in base64."""
+    return base64.b64encode(np.asarray(numbers).astype("<u4").tobytes()).decode()
+
+
+def decode_numbers(text: str) -> NDArray[np.uint32]:
+    """Return the numbers that `encode_numbers` has encoded."""
+    return np.frombuffer(base64.b64decode(text), "<u4")
+
+
+def describe_run(
+    items: Items,
+    format_: str,
+    payload: str,
+    outputs: OutputOptions,
+    records: RecordOptions,
+    images: ImageOptions,
+    run: RunOptions,
+    seed: int | None,
+) -> dict[str, Any]:
+    """Return all that determines the bytes of the shards, as JSON values: the options, and digests of the items."""
+    import recordmill
+
+    description: dict[str, Any] = {
+        "version of recordmill": recordmill.__version__,
+        "format": format_,
+        "shards": outputs.shards or 1,
+        "max_shard_bytes": outputs.max_shard_bytes,
+        "compression": outputs.compression,
+        "compression_level": outputs.compression_level,
+        "mask": images.mask,
+        "check": images.check,
+        "keep_shape": images.keep_shape,
+        "on_error": run.on_error,
+        "shuffle": seed,
+    }
+    description |= asdict(records) | {"payload": payload}
+    recoding = images.recoding
+    description |= {"encode": None} if recoding is None else asdict(recoding)
+    description["number of files"] = len(items)
+    description["file names"] = _compute_digest(items.names)
+    description["keys"] = _compute_digest(items.keys)
+    description["labels"] = _compute_digest(items.labels)
+    description["masks"] = _compute_digest(items.masks)
+    for name, values in items.extra.items():
+        description[f"feature {name!r}"] = _compute_digest(values)
+    return description
+
+
+def _compute_digest(values: Any) -> str | None:
+    """Return a digest of a column of the items."""
+    if values is None:
+        return None
+    digest = hashlib.sha256()
+    if isinstance(values, list):
+        digest.update(b"\0".join(map(os.fsencode, values)))
+    elif isinstance(values, Ragged):
+        digest.update(np.ascontiguousarray(values.row_splits).tobytes() + np.ascontiguousarray(values.data).tobytes())
+    else:
+        digest.update(f"{values.dtype} {values.shape}".encode() + np.ascontiguousarray(values).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def digest_of_run(description: Mapping[str, Any]) -> str:
+    """Return a digest of a description of a run."""
+    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def check_unchanged(shard: FinishedShard, items: Items, order: Order) -> None:
+    """Raise ResumeError if an image of a finished shard has changed since it was read."""
+    paths = items.take(slice(shard.start, shard.stop) if order is None else order[shard.start : shard.stop]).paths()
+    changed = np.flatnonzero(np.asarray(_core.count_fitting(paths, 1 << 62)[1]) != decode_numbers(shard.stamps))
+    if len(changed):
+        raise ResumeError(
+            "the interrupted run cannot be resumed: an image has changed since it was packed",
+            kind="changed_input",
+            shard=paths[int(changed[0])],
+            hint="restore the image, or pack without resume=True, which starts again",
+        )
+
+
+def find_keys(shard: FinishedShard, items: Items, order: Order) -> list[int]:
+    """Return the keys of the records of a finished shard."""
+    skipped = {position for position, *_ in shard.skipped}
+    rows = np.array([row for row in range(shard.start, shard.stop) if row not in skipped], np.int64)
+    keys: list[int] = items.keys[rows if order is None else order[rows]].tolist()
+    return keys
+
+
+class RunRecord:
+    """The record of one run.
+
+    Parameters
+    ----------
+    storage : Storage
+    path : str
+        Path of the file.
+    description : dict
+        Result of `describe_run`.
+    """
+
+    def __init__(self, storage: Storage, path: str, description: dict[str, Any]) -> None:
+        self._storage, self._path, self._description = storage, path, description
+        self.finished: dict[int, FinishedShard] = {}
+
+    def start(self) -> None:
+        """Write the file, with the finished shards that are known."""
+        lines = [{"version": VERSION, "run": self._description}, *map(asdict, self.finished.values())]
+        write_file_atomically(self._storage, self._path, b"".join(map(_encode_line, lines)))
+
+    def load(self) -> bool:
+        """Read the record of an interrupted run; return False if there is none.
+
+        Raises
+        ------
+        ResumeError
+            If the source or the options differ from those of the interrupted run.
+        """
+        try:
+            lines = self._storage.read(self._path).split(b"\n")
+        except FileNotFoundError:
+            return False
+        entries = list(_parse_lines(lines))
+        if not entries or entries[0].get("version") != VERSION:
+            return False
+        self._check_same_run(entries[0]["run"])
+        for entry in entries[1:]:
+            entry["skipped"] = [tuple(item) for item in entry["skipped"]]
+            shard = FinishedShard(**entry)
+            self.finished[shard.number] = shard
+        return True
+
+    def _check_same_run(self, other: Mapping[str, Any]) -> None:
+        for name in dict.fromkeys([*self._description, *other]):
+            new, old = self._description.get(name), other.get(name)
+            if new != old:
+                is_digest = name in ("file names", "keys", "labels", "masks") or name.startswith("feature ")
+                change = f"the {name} of the source changed" if is_digest else f"{name} is {new!r}, but was {old!r}"
+                raise ResumeError(
+                    f"the interrupted run cannot be resumed: {change}",
+                    kind="different_run",
+                    shard=self._path,
+                    hint="restore the source and the options, or pack without resume=True, which starts again",
+                )
+
+    def add(self, shard: FinishedShard) -> None:
+        """Append a finished shard."""
+        self._storage.append(self._path, _encode_line(asdict(shard)))
+        self.finished[shard.number] = shard
+
+    def remove(self) -> None:
+        """Remove the file."""
+        self._storage.remove(self._path)
+
+
+class TaskRecorder:
+    """Collects what is known about the items of a task, and records its shards when they are finished.
+
+    Parameters
+    ----------
+    record : RunRecord
+    span : range
+        The items of the task, in the order of the output.
+    number : int
+        Position of the next shard of the task among all shards.
+    """
+
+    def __init__(self, record: RunRecord, span: range, number: int) -> None:
+        self._record, self._span = record, span
+        self._start, self.number = span.start, number
+        self._stamps: list[NDArray[np.int64]] = []
+        self._skipped: list[tuple[int, int, str, str]] = []
+
+    def add_chunk(self, stamps: NDArray[np.int64], skipped: list[tuple[int, int, str, str]]) -> None:
+        """Add the stamps and the skipped items of the next chunk."""
+        self._stamps.append(stamps)
+        self._skipped += skipped
+
+    def add_finished(self, output: ShardOutput, *, is_last: bool) -> None:
+        """Record a finished shard; the last one of the task ends with the last item."""
+        stop = self._span.stop if is_last else self._find_stop(output.num_records)
+        start, stamps = self._start, np.concatenate(self._stamps)
+        shard = FinishedShard(
+            self.number,
+            os.path.basename(output.temporary),
+            output.num_records,
+            output.num_bytes,
+            start,
+            stop,
+            [item for item in self._skipped if start <= item[0] < stop],
+            encode_numbers(stamps[start - self._span.start : stop - self._span.start]),
+            None if output.checksums is None else encode_numbers(output.checksums),
+        )
+        self._record.add(shard)
+        self._start, self.number = stop, self.number + 1
+
+    def _find_stop(self, num_records: int) -> int:
+        """Return the end of the items that have become the next records, counting the skipped items between them."""
+        stop = self._start + num_records
+        for position, *_ in self._skipped:
+            if self._start <= position < stop:
+                stop += 1
+        return stop
+
+
+def _encode_line(entry: Mapping[str, Any]) -> bytes:
+    return json.dumps(entry, separators=(",", ":")).encode() + b"\n"
+
+
+def _parse_lines(lines: Sequence[bytes]) -> Iterable[dict[str, Any]]:
+    """Yield the entries up to a line that was not completely written."""
+    for line in lines:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            return
+        yield entry

@@ -1,0 +1,94 @@
+"""`repair`: complete or undo the commits of datasets whose writers were interrupted."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from recordmill.datasets.journal import find_journals, recover
+from recordmill.datasets.lock import WriterLock
+from recordmill.datasets.shard_names import LOCK_SUFFIX, build_path_prefix, dataset_file_path
+from recordmill.shards.paths import check_local_path
+from recordmill.storage.base import Storage
+from recordmill.storage.local import LOCAL
+
+
+@dataclass(frozen=True, slots=True)
+class RepairResult:
+    """What `repair` did.
+
+    Parameters
+    ----------
+    completed : list of str
+        Path prefixes of the datasets whose new shards now have their final names.
+    undone : list of str
+        Path prefixes of the datasets whose new shards were removed.
+    """
+
+    completed: list[str] = field(default_factory=list)
+    undone: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as JSON values.
+
+        Returns
+        -------
+        dict
+            ``{"completed": [prefix], "undone": [prefix]}``
+        """
+        return {"completed": self.completed, "undone": self.undone}
+
+
+def repair(destination: str | os.PathLike[str], *, break_lock: bool = False) -> RepairResult:
+    """Complete or undo the work of writers that were interrupted while they renamed their shards.
+
+    A writer that is killed earlier leaves the old dataset unchanged; `repair` then has nothing to do.
+
+    Parameters
+    ----------
+    destination : path
+        The destination that was passed to the writer, or a folder with datasets.
+    break_lock : bool, default False
+        Repair although a process of another machine has locked the destination. Use this only if you know that the
+        process no longer runs.
+
+    Returns
+    -------
+    RepairResult
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder of the destination does not exist.
+    DestinationLockedError
+        If a writer is still writing to the destination.
+    ManifestError
+        If the journal of the writer is damaged.
+    WriteError
+        If a file cannot be renamed or removed. Run it again after the cause is removed.
+
+    Examples
+    --------
+    >>> rm.repair("out/train")
+    RepairResult(completed=[], undone=[])
+    """
+    path = check_local_path(destination)
+    prefixes = find_journals(LOCAL, path.rstrip(os.sep) or path) if os.path.isdir(path) else [build_path_prefix(path)]
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    if folder and not os.path.isdir(folder):
+        raise FileNotFoundError(2, "no such folder", folder)
+    result = RepairResult()
+    for prefix in prefixes:
+        action = _repair_dataset(LOCAL, prefix, break_lock=break_lock)
+        if action is not None:
+            (result.completed if action == "complete" else result.undone).append(prefix)
+    return result
+
+
+def _repair_dataset(storage: Storage, prefix: str, *, break_lock: bool) -> str | None:
+    lock = WriterLock(storage, dataset_file_path(prefix, LOCK_SUFFIX), break_lock=break_lock)
+    try:
+        return recover(storage, prefix)
+    finally:
+        lock.release()
