@@ -126,8 +126,13 @@ class FilePacker:
             if manifest is not None:
                 dataset.discard()
                 return self._describe_finished(dataset, manifest)
-            record = self._open_record(dataset, items, order, run)
-            finished = self._restore_shards(dataset, record, items, order, progress)
+            record = RunRecord(self.storage, dataset.progress_path, run)
+            finished = self._restore_shards(dataset, record, items, order) if resume and record.load() else {}
+            record.keep_only(finished)
+            dataset.remove_leftover_files({shard.temporary for shard in record.finished.values()})
+            dataset.check_not_existing(self._expected_paths(dataset))
+            record.start()
+            progress.advance(self._add_recorded_items(record))
             tasks = self._create_tasks(dataset, record, finished, items, order)
             self._run_tasks(builder, tasks, order, progress)
             shards = self._collect_shards(dataset, finished, tasks)
@@ -155,37 +160,33 @@ class FilePacker:
         num_bytes = sum(ShardReader(path).sidecar.end for path in paths)
         return PackResult(sum(shard.num_records for shard in manifest.shards), num_bytes, paths)
 
-    def _open_record(self, dataset: DatasetOutput, items: Items, order: Order, run: dict[str, Any]) -> RunRecord:
-        """Load the record of the interrupted run, or start a new one; remove the files that are not needed."""
-        record = RunRecord(self.storage, dataset.progress_path, run)
-        if self.options.resume and record.load():
-            for shard in record.finished.values():
-                check_unchanged(shard, items, order)
-        dataset.remove_leftover_files({shard.temporary for shard in record.finished.values()})
-        dataset.check_not_existing(self._expected_paths(dataset))
-        record.start()
-        return record
-
     def _expected_paths(self, dataset: DatasetOutput) -> list[str]:
         return [] if self._is_rolling else dataset.shard_paths(self.outputs.shards or 1)
 
     def _restore_shards(
-        self, dataset: DatasetOutput, record: RunRecord, items: Items, order: Order, progress: Progress
+        self, dataset: DatasetOutput, record: RunRecord, items: Items, order: Order
     ) -> dict[int, ShardOutput]:
         """Continue with the finished shards that are intact; with a limited shard size, only up to the first damage."""
         restored: dict[int, ShardOutput] = {}
         paths = self._expected_paths(dataset)
+        for shard in record.finished.values():
+            check_unchanged(shard, items, order)
         for number, shard in sorted(record.finished.items()):
             if self._is_rolling and number != len(restored):
                 break
             path = f"{dataset.prefix}-{number}" if self._is_rolling else paths[number]
             checksums = None if shard.checksums is None else decode_numbers(shard.checksums)
-            output = dataset.restore_shard(path, shard.temporary, find_keys(shard, items, order), checksums)
+            keys = find_keys(shard, items, order)
+            output = dataset.restore_shard(path, shard.temporary, shard.num_bytes, keys, checksums)
             if output is not None:
                 restored[number] = output
-                self._skipped += [(position, path, cause) for _, position, path, cause in shard.skipped]
-                progress.advance(shard.stop - shard.start)
         return restored
+
+    def _add_recorded_items(self, record: RunRecord) -> int:
+        """Add the items that were skipped in restored shards; return the number of items in these shards."""
+        shards = record.finished.values()
+        self._skipped += [(position, path, cause) for shard in shards for _, position, path, cause in shard.skipped]
+        return sum(shard.stop - shard.start for shard in shards)
 
     def _collect_shards(
         self, dataset: DatasetOutput, finished: dict[int, ShardOutput], tasks: list[ShardTask]

@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -171,6 +171,10 @@ class RunRecord:
         """Write the file, with the finished shards that are known."""
         lines = [{"version": VERSION, "run": self._description}, *map(asdict, self.finished.values())]
         write_file_atomically(self._storage, self._path, b"".join(map(_encode_line, lines)))
+
+    def keep_only(self, numbers: Container[int]) -> None:
+        """Forget the finished shards with other numbers; `start` writes the rest."""
+        self.finished = {number: shard for number, shard in self.finished.items() if number in numbers}
 
     def load(self) -> bool:
         """Read the record of an interrupted run; return False if there is none.

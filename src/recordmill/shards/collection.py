@@ -19,7 +19,7 @@ from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
 from recordmill.formats.registry import PAYLOADS, get_payload
 from recordmill.schema import Feature, Schema
-from recordmill.shards.completeness import ShardContent, select_shards
+from recordmill.shards.completeness import describe_content, select_shards
 from recordmill.shards.entry_points import EntryPointTables, load_entry_points
 from recordmill.shards.file_pool import can_read_in_one_call, identity_from_sidecar, is_near_descriptor_limit
 from recordmill.shards.index import save_schema, sidecar_path
@@ -364,19 +364,13 @@ def _open_complete_readers(
         selection.raise_if_incomplete()
     readers = open_readers(selection.files, storage, format, options)
     if selection.manifests:
-        selection.find_replaced(map(_describe_content, readers))
+        selection.find_replaced(describe_content(reader.shard, reader.load_index()) for reader in readers)
         if not allow_incomplete:
             selection.raise_if_incomplete()
         readers = [reader for reader in readers if reader.path not in selection.replaced]
     if not readers:
         raise no_shard_error(list_paths(paths)[0])
     return readers
-
-
-def _describe_content(reader: ShardReader) -> ShardContent:
-    sidecar = reader.sidecar
-    counts = sidecar.num_stored_bytes, sidecar.num_records
-    return ShardContent(reader.path, *counts, sidecar.probes, is_damaged=bool(reader.damage))
 
 
 def open_readers(

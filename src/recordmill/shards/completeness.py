@@ -10,7 +10,9 @@ import fnmatch
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from glob import has_magic
 
+from recordmill import _core
 from recordmill.datasets.journal import find_journals, interrupted_commit_error, journal_path, list_journaled_names
 from recordmill.datasets.manifest import (
     Manifest,
@@ -29,7 +31,10 @@ from recordmill.datasets.shard_names import (
 )
 from recordmill.errors import IncompleteDatasetError
 from recordmill.formats.detect import guess_format_from_name
-from recordmill.shards.paths import Paths, expand_path, list_paths, no_shard_error
+from recordmill.shards.index import ShardIndex
+from recordmill.shards.native_errors import native_errors
+from recordmill.shards.open import OpenShard
+from recordmill.shards.paths import COMPANION_SUFFIXES, Paths, expand_path, list_paths, no_shard_error
 from recordmill.storage.base import Storage
 from recordmill.storage.local import natural_sort_key
 from recordmill.types import Fault
@@ -125,11 +130,11 @@ class Selection:
             "replaced_shard": "the content differs from the manifest: it belongs to another run, or was changed",
         }
         paths = {"missing_shard": self.missing, "foreign_shard": self.foreign, "replaced_shard": self.replaced}
-        faults = [Fault(kind, path, None, None, texts[kind]) for kind, names in paths.items() for path in names]
+        faults = []
         for prefix in self.interrupted:
             error = interrupted_commit_error(storage, prefix)
             faults.append(Fault("interrupted_commit", prefix, None, None, f"{error.message}; {error.hint}"))
-        return faults
+        return faults + [Fault(kind, path, None, None, texts[kind]) for kind, names in paths.items() for path in names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,22 +148,33 @@ class ShardContent:
         Size of the file, and number of records with the damaged ones.
     probes : tuple of (int, int)
         Offset and CRC-32C of some blocks of the file.
-    is_damaged : bool
-        A fault was found in the shard.
+    is_damaged : callable
+        Returns whether the shard has a fault. Called only if the rest differs from the manifest.
     """
 
     path: str
     num_bytes: int
     num_records: int
     probes: Probes
-    is_damaged: bool
+    is_damaged: Callable[[], bool]
 
     def differs(self, entry: ManifestShard) -> bool:
         """Return True if this is not the shard in the manifest; a damaged shard still is."""
         if (self.num_bytes, self.num_records, self.probes) == (entry.num_bytes, entry.num_records, entry.fingerprint):
             return False
         common = set(self.probes).intersection(entry.fingerprint) if len(entry.fingerprint) > 1 else ()
-        return not (self.is_damaged or (common and self.num_bytes == entry.num_bytes))
+        return not ((common and self.num_bytes == entry.num_bytes) or self.is_damaged())
+
+
+def describe_content(shard: OpenShard, loaded: ShardIndex) -> ShardContent:
+    """Return what identifies the content of a shard with a loaded index."""
+
+    def is_damaged() -> bool:
+        with native_errors(shard.name):
+            return bool(loaded.faults) or _core.verify(shard.source, shard.format.framing.kind, None)[2] > 0
+
+    sidecar = loaded.sidecar
+    return ShardContent(shard.paths[0], sidecar.num_stored_bytes, sidecar.num_records, sidecar.probes, is_damaged)
 
 
 def _count(paths: list[str]) -> str:
@@ -197,9 +213,10 @@ def _select_source(name: str, storage: Storage) -> Selection:
     folder = name.rstrip(os.sep) or name
     if all(os.path.dirname(path) == folder for path in files) and (files or storage.list_names(folder)):
         _check_folder(selection, folder, lambda _: True, storage)
-    elif files:
-        pattern = os.path.basename(name)
-        for folder in dict.fromkeys(map(os.path.dirname, files)):
+    elif files or has_magic(os.path.basename(name)):
+        folder, pattern = os.path.split(name)
+        folders = dict.fromkeys(map(os.path.dirname, files)) or [folder]
+        for folder in folders:
             _check_folder(selection, folder, lambda name: fnmatch.fnmatchcase(name, pattern), storage)
     else:
         _select_prefix(selection, name, storage)
@@ -220,8 +237,8 @@ def _select_prefix(selection: Selection, destination: str, storage: Storage) -> 
     """Select the dataset whose shards have this prefix, as it is passed to a writer."""
     folder, prefix_name = os.path.split(build_path_prefix(destination))
     names = [name for name in storage.list_names(folder) if is_name_of_dataset(name, prefix_name)]
-    paths = sorted((os.path.join(folder, name) for name in names), key=natural_sort_key)
-    selection.files = [path for path in paths if expand_path(path, storage)]
+    paths = [os.path.join(folder, name) for name in names if not name.endswith(COMPANION_SUFFIXES)]
+    selection.files = sorted(paths, key=natural_sort_key)
     _check_folder(selection, folder, lambda name: is_name_of_dataset(name, prefix_name), storage)
 
 

@@ -212,9 +212,14 @@ class DatasetOutput:
         return output
 
     def restore_shard(
-        self, path: str, temporary: str, keys: Sequence[int | str], checksums: NDArray[np.uint32] | None
+        self,
+        path: str,
+        temporary: str,
+        num_bytes: int,
+        keys: Sequence[int | str],
+        checksums: NDArray[np.uint32] | None,
     ) -> ShardOutput | None:
-        """Continue with a shard that an earlier run has finished; remove it and return None if it is damaged."""
+        """Continue with a shard that an earlier run has finished; return None if it is missing or damaged."""
         options = self._options
         name = os.path.join(os.path.dirname(self.prefix), temporary)
         if not self._storage.exists(name):
@@ -231,10 +236,9 @@ class DatasetOutput:
             file=file,
         )
         with contextlib.suppress(RecordmillError):
-            if output.restore(keys, checksums):
+            if output.restore(num_bytes, keys, checksums):
                 self.outputs.append(output)
                 return output
-        file.discard()
         return None
 
     @property
@@ -351,9 +355,11 @@ def commit_single_file(storage: Storage, output: ShardOutput) -> None:
     """Commit a shard that belongs to no dataset, and remove the manifest of a dataset that consisted of this file."""
     output.prepare(None, None)
     folder = os.path.dirname(output.path)
-    removals = [*output.list_stale_files(), os.path.basename(manifest_path(output.path))]
+    stale = [*output.list_stale_files(), os.path.basename(manifest_path(output.path))]
     renames = output.list_renames()
-    journal = Journal("complete", renames, [name for name in removals if name not in {new.new for new in renames}])
+    new = {rename.new for rename in renames}
+    removals = [name for name in stale if name not in new and storage.exists(os.path.join(folder, name))]
+    journal = Journal("complete", renames, removals)
     output.finish_commit(dict(apply_journal(storage, folder, journal)))
     for text in output.warnings:
         warnings.warn(text, RuntimeWarning, stacklevel=2)

@@ -9,7 +9,7 @@ import numpy as np
 
 from recordmill.formats.base import FeatureSummary
 from recordmill.schema import Schema
-from recordmill.shards.completeness import ShardContent, select_shards
+from recordmill.shards.completeness import ShardContent, describe_content, select_shards
 from recordmill.shards.index import ShardIndex, load_index
 from recordmill.shards.inference import SAMPLE_RECORDS, detect_payload, infer_features
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_shard
@@ -198,8 +198,7 @@ def info(
         shard = open_shard(files, **options, storage=storage)
         loaded = load_index(shard)
         sidecar = loaded.sidecar
-        counts = sidecar.num_stored_bytes, sidecar.num_records
-        contents.append(ShardContent(files[0], *counts, sidecar.probes, is_damaged=bool(loaded.faults)))
+        contents.append(describe_content(shard, loaded))
         shards += _summarize_files(shard, loaded)
         if sample.payload is None and sidecar.num_records > len(loaded.faults):
             codec = detect_payload(shard, sidecar)

@@ -173,7 +173,7 @@ class ShardOutput:
         self.num_bytes = 0  # uncompressed
         self._storage, self._overwrite, self._index_mode = storage, overwrite, index
         self._compression = compression
-        self._compressor = None if compression is None else Compressor(compression, level)
+        self._compressor = None if compression is None or file is not None else Compressor(compression, level)
         self._lengths, self._checksums = array("q"), array("I")
         self._keys: list[int | str] = []
         self._file = storage.create_output(path, overwrite=overwrite) if file is None else file
@@ -212,14 +212,17 @@ class ShardOutput:
         self.num_records += count
         self.num_bytes += int(records.lengths.sum())
 
-    def restore(self, keys: Sequence[int | str], checksums: NDArray[np.uint32] | None) -> bool:
-        """Find the records of the given file, which has one record per key; return False unless all of it is intact."""
+    def restore(self, num_bytes: int, keys: Sequence[int | str], checksums: NDArray[np.uint32] | None) -> bool:
+        """Find the records of the given file, one per key; return False unless all of it is intact.
+
+        `num_bytes` is the uncompressed size of the file.
+        """
         kind = self.format.framing.kind
         with native_errors(self.path):
-            source = self._storage.open([self.temporary], self._compression)
+            source = self._storage.open([self.temporary], self._compression, num_bytes + 1)
             *blocks, end, faults = _core.scan(source, kind)
             offsets, lengths = map(np.asarray, blocks)
-            if faults or len(lengths) != len(keys):
+            if faults or end != num_bytes or len(lengths) != len(keys):
                 return False
             known = None if checksums is None else (offsets, lengths, checksums.astype(np.int64))
             if _core.verify(source, kind, None, index=known)[2]:

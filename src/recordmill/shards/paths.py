@@ -17,7 +17,7 @@ from recordmill.storage.base import Storage
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 # Suffixes of list and index files, which often lie in a directory of shards but are not shards.
-_COMPANION_SUFFIXES = (".lst", *(format_.index.suffix for format_ in FORMATS.values() if format_.index is not None))
+COMPANION_SUFFIXES = (".lst", *(format_.index.suffix for format_ in FORMATS.values() if format_.index is not None))
 # Matches an address such as s3://bucket/train, also in the form s3:/bucket/train, to which pathlib shortens it.
 _ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+:)/(?P<slash>/?)")
 
@@ -73,7 +73,7 @@ def expand_paths(paths: Paths, storage: Storage) -> list[str]:
 def expand_path(name: str, storage: Storage) -> list[str]:
     """Return the shards that a path, glob pattern or directory refers to; empty if there are none."""
     matches = storage.expand(name)
-    return matches if matches == [name] else [path for path in matches if not path.endswith(_COMPANION_SUFFIXES)]
+    return matches if matches == [name] else [path for path in matches if not path.endswith(COMPANION_SUFFIXES)]
 
 
 def no_shard_error(name: str) -> FileNotFoundError:

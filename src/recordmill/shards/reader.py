@@ -162,7 +162,7 @@ class ShardReader:
     @property
     def sidecar(self) -> Sidecar:
         """Index and other saved data of the shard."""
-        return self._load_index().sidecar
+        return self.load_index().sidecar
 
     @property
     def damage(self) -> dict[int, RecordmillError]:
@@ -170,15 +170,16 @@ class ShardReader:
 
         Damaged bytes that cannot be divided into records count as one record.
         """
-        return self._load_index().faults
+        return self.load_index().faults
 
     @property
     def checksums(self) -> NDArray[np.int64] | None:
         """CRC-32C of each payload from the sidecar, -1 if unknown; None if there are none or with ``verify=False``."""
-        self._load_index()
+        self.load_index()
         return self._checksums
 
-    def _load_index(self) -> ShardIndex:
+    def load_index(self) -> ShardIndex:
+        """Return the index of the shard and its known damage; the first call loads or builds the index."""
         if self._loaded is None:
             loaded = load_index(self._file.shard, self._index_mode)
             self._file.store_identity(loaded)

@@ -148,7 +148,7 @@ def _describe_content(shard: OpenShard, sidecar: Sidecar | None, num_records: in
     else:
         num_bytes = shard.source.num_stored_bytes or 0
         counts, probes = (num_bytes, num_records), compute_probes(shard.source, num_bytes)
-    return ShardContent(shard.paths[0], *counts, probes, is_damaged)
+    return ShardContent(shard.paths[0], *counts, probes, lambda: is_damaged)
 
 
 def _choose_codec(shard: OpenShard, sidecar: Sidecar | None, payload: str | None) -> PayloadCodec | None:
