@@ -40,6 +40,7 @@ _MODULES = {
     ),
     "formats.recordio.lst": "ImageList format_image_list read_image_list",
     "packing.pack": "PackResult pack",
+    "packing.salvage": "SalvageResult salvage",
     "packing.sources": "ImageFolder ImagePairs LabelFile ListFile Table",
     "packing.verify": "verify",
     "pipeline.dataset": "Dataset",
@@ -50,6 +51,7 @@ _MODULES = {
     "shards.build_index": "build_index",
     "shards.faces": "Faces read_faces",
     "shards.info": "Info ShardInfo info",
+    "shards.lost_ranges": "LostRange",
     "shards.parse_payloads": "parse_payloads",
     "shards.reader": "PayloadReader ShardReader",
     "shards.verify": "Report",
@@ -153,6 +155,7 @@ if TYPE_CHECKING:
         read_image_list as read_image_list,
     )
     from recordmill.packing.pack import PackResult as PackResult, pack as pack
+    from recordmill.packing.salvage import SalvageResult as SalvageResult, salvage as salvage
     from recordmill.packing.sources import (
         ImageFolder as ImageFolder,
         ImagePairs as ImagePairs,
@@ -179,6 +182,7 @@ if TYPE_CHECKING:
         ShardInfo as ShardInfo,
         info as info,
     )
+    from recordmill.shards.lost_ranges import LostRange as LostRange
     from recordmill.shards.parse_payloads import (
         parse_payloads as parse_payloads,
     )

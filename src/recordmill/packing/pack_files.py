@@ -25,7 +25,6 @@ from recordmill.packing.record_schema import build_schema_and_convert_labels
 from recordmill.packing.records import ChunkRecords, RecordBuilder
 from recordmill.packing.sources.base import Items
 from recordmill.packing.workers import ShardTask, TaskRunner, WorkerProcesses
-from recordmill.shards.foreign_index import foreign_index_path
 from recordmill.shards.output import (
     RecordSink,
     RollingSink,
@@ -34,8 +33,8 @@ from recordmill.shards.output import (
     check_output_compression,
     commit_outputs,
 )
-from recordmill.shards.shard_names import build_shard_paths, check_leftover_shards, remove_leftover_shards
-from recordmill.storage.base import Storage, output_exists_error
+from recordmill.shards.shard_names import build_shard_paths, check_no_existing_shards, remove_leftover_shards
+from recordmill.storage.base import Storage
 from recordmill.storage.compression import SUFFIXES, check_compression
 from recordmill.storage.local import LOCAL
 
@@ -138,13 +137,8 @@ class FilePacker:
 
     def _check_no_existing_shards(self, paths: Sequence[str]) -> None:
         """Raise OutputExistsError before the work starts if a shard or foreign index already exists."""
-        if self.outputs.overwrite:
-            return
-        index = self.format.index if self.format.index_on_write else None
-        for name in [*paths, *(foreign_index_path(path, index.suffix) for path in paths if index is not None)]:
-            if self.storage.exists(name):
-                raise output_exists_error(name)
-        check_leftover_shards(self.storage, self.destination, self.format, self._suffix, paths)
+        if not self.outputs.overwrite:
+            check_no_existing_shards(self.storage, self.destination, self.format, self._suffix, paths)
 
     def _check_no_empty_shard(self, shards: Sequence[ShardOutput]) -> None:
         if self.format.framing.min_payload_bytes and any(shard.num_records == 0 for shard in shards):

@@ -15,7 +15,7 @@ from recordmill.errors import OutputExistsError
 from recordmill.formats.base import Format
 from recordmill.shards.foreign_index import foreign_index_path
 from recordmill.shards.index import ENTRY_POINTS_SUFFIX, SIDECAR_SUFFIX, cache_path, sidecar_path
-from recordmill.storage.base import Storage
+from recordmill.storage.base import Storage, output_exists_error
 from recordmill.storage.local import LOCAL
 
 
@@ -30,11 +30,29 @@ def build_shard_paths(
     return [pattern.format(prefix=prefix, shard=shard, num_shards=num_shards) + suffix for shard in range(num_shards)]
 
 
+def list_output_paths(format_: Format, paths: Iterable[str]) -> list[str]:
+    """Return the paths of shards, and those of the index files that the format's own tools need beside them."""
+    codec = format_.index if format_.index_on_write else None
+    shards = list(paths)
+    return shards if codec is None else shards + [foreign_index_path(path, codec.suffix) for path in shards]
+
+
+def check_no_existing_shards(
+    storage: Storage, destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]
+) -> None:
+    """Raise OutputExistsError if a shard, its foreign index, or a shard of an earlier run already exists."""
+    shards = list(paths)
+    for path in list_output_paths(format_, shards):
+        if storage.exists(path):
+            raise output_exists_error(path)
+    check_leftover_shards(storage, destination, format_, suffix, shards)
+
+
 def check_leftover_shards(
     storage: Storage, destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]
 ) -> None:
     """Raise OutputExistsError if the destination has shards of an earlier run that are not among `paths`."""
-    for path in _find_leftover_shards(storage, destination, format_, suffix, set(paths)):
+    for path in find_leftover_shards(storage, destination, format_, suffix, set(paths)):
         raise OutputExistsError(
             "shards with the same prefix but another number of shards exist; "
             "a glob pattern would match them and the new ones",
@@ -47,7 +65,7 @@ def remove_leftover_shards(
     storage: Storage, destination: str | os.PathLike[str], format_: Format, suffix: str, paths: Iterable[str]
 ) -> None:
     """Remove shards of an earlier run that are not among `paths`, with their index files."""
-    for path in list(_find_leftover_shards(storage, destination, format_, suffix, set(paths))):
+    for path in list(find_leftover_shards(storage, destination, format_, suffix, set(paths))):
         storage.remove(path)
         for index_suffix in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX):
             storage.remove(sidecar_path(path, index_suffix))
@@ -66,9 +84,10 @@ def _names_single_file(prefix: str, format_: Format, suffix: str) -> bool:
     return prefix.removesuffix(suffix).endswith(format_.suffixes)
 
 
-def _find_leftover_shards(
+def find_leftover_shards(
     storage: Storage, destination: str | os.PathLike[str], format_: Format, suffix: str, written: set[str]
 ) -> Iterator[str]:
+    """Find the shards of a destination that are not among `written`, which are the paths of the new shards."""
     prefix = _build_path_prefix(destination)
     if _names_single_file(prefix, format_, suffix):
         return iter(())

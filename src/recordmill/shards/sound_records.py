@@ -1,0 +1,266 @@
+"""Find the records of a damaged shard that can be copied.
+
+These are the records that `verify` counts as intact, and some that it does not count: records whose checksum is right
+but whose payload is of another type, records whose only fault are padding bytes, and records that begin inside a frame
+whose length is damaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill import _core
+from recordmill.shards.native_errors import native_errors
+from recordmill.shards.open import OpenShard
+from recordmill.shards.sidecar import Sidecar
+from recordmill.shards.verify import Inspection, choose_codec, find_index, inspect_shard
+from recordmill.types import Fault, FrameIndex, Ragged
+
+# Faults after which a stream cannot be read, so that the end of the shard is unknown.
+STREAM_FAULTS = ("bad_compression", "limit_exceeded")
+# Faults of exactly one record, whose length is known.
+ONE_RECORD = ("payload_checksum", "sidecar_checksum", "bad_payload", "bad_padding", "record_too_long")
+_KNOWN_END = (*ONE_RECORD, *STREAM_FAULTS)
+# If a larger part of the payloads does not parse, the records are of several types rather than damaged.
+_MAX_UNPARSED = 0.25
+# Number of frames that one native call looks for in a damaged area.
+_SEARCH_RECORDS = 64
+_TOO_LONG = "another record begins before the end of the record"
+# Starts of records are found in pieces of this size, which overlap by less than the longest header.
+_PIECE_BYTES = 4 << 20
+_OVERLAP_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedArea:
+    """Bytes between two sound records, which belong to other records or to none, with the faults in them."""
+
+    start: int
+    stop: int
+    faults: list[Fault]
+
+
+@dataclass(frozen=True, slots=True)
+class SoundRecords:
+    """The records of a shard that can be copied.
+
+    Parameters
+    ----------
+    inspection : Inspection
+    frames : FrameIndex
+        Frames of the records, in ascending order.
+    areas : list of DamagedArea
+        Areas with the faults that the inspection describes, in ascending order. Some may contain frames.
+    """
+
+    inspection: Inspection
+    frames: FrameIndex
+    areas: list[DamagedArea]
+
+
+def find_sound_records(shard: OpenShard, payload: str | None) -> SoundRecords:
+    """Find the records of a shard that can be copied; `payload` has the same meaning as in `verify`."""
+    index = find_index(shard)
+    sidecar = None if index is None else index.sidecar
+    # A record whose checksum is right is sound, whatever its payload.
+    is_checked = payload == "auto" and (shard.format.framing.has_checksum or _has_all_checksums(sidecar))
+    inspection = inspect_shard(shard, index, None if is_checked else choose_codec(shard, index, payload))
+    num_unparsed = _count_unparsed(inspection)
+    if payload == "auto" and num_unparsed > _MAX_UNPARSED * (len(inspection.sound) + num_unparsed):
+        inspection = inspect_shard(shard, index, None)
+    records = SoundRecords(inspection, inspection.sound, list(_list_areas(inspection)))
+    with native_errors(shard.name):
+        return _add_hidden_records(_add_padded_records(records))
+
+
+def find_end(inspection: Inspection) -> int:
+    """Return the end of the uncompressed shard as far as it is known: from the bytes, the index or a fault."""
+    known_end = 0 if inspection.sidecar is None else inspection.sidecar.end
+    fault_end = max((fault.offset or 0 for fault in inspection.faults if fault.kind in STREAM_FAULTS), default=0)
+    return max(inspection.shard.source.num_bytes or 0, known_end, fault_end)
+
+
+def list_gaps(inspection: Inspection, frames: FrameIndex) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the start and the end of the bytes before each frame, and of those after the last one."""
+    starts = np.concatenate(([0], frames.offsets + frames.lengths)).astype(np.int64)
+    return starts, np.concatenate((frames.offsets, [max(find_end(inspection), starts[-1])])).astype(np.int64)
+
+
+def _has_all_checksums(sidecar: Sidecar | None) -> bool:
+    return sidecar is not None and sidecar.checksums is not None and len(sidecar.checksums) == sidecar.num_records
+
+
+def _count_unparsed(inspection: Inspection) -> float:
+    """Return the number of payloads that do not parse; with many faults, an estimate from the first ones."""
+    faults = inspection.faults
+    share = sum(fault.kind == "bad_payload" for fault in faults) / max(len(faults), 1)
+    return share * inspection.num_faults
+
+
+def _list_areas(inspection: Inspection) -> Iterator[DamagedArea]:
+    starts, stops = list_gaps(inspection, inspection.sound)
+    groups: dict[int, list[Fault]] = {}
+    for gap, fault in zip(inspection.list_gaps(), inspection.faults, strict=True):
+        groups.setdefault(gap, []).append(fault)
+    for gap, faults in groups.items():
+        yield DamagedArea(int(starts[gap]), int(stops[gap]), faults)
+
+
+def _add_hidden_records(records: SoundRecords) -> SoundRecords:
+    """Add the records that begin inside damaged frames, and remove frames in which other records begin.
+
+    `verify` skips a damaged frame as a whole. In a format without checksums, a frame whose length is damaged may look
+    intact although it contains other records.
+    """
+    shard, sidecar = records.inspection.shard, records.inspection.sidecar
+    if not shard.format.framing.can_resync:
+        return records
+    num_indexed_bytes = 0 if sidecar is None else sidecar.end
+    spans = [
+        (area.start, area.stop)
+        for area in records.areas
+        if area.start >= num_indexed_bytes and not all(fault.kind in _KNOWN_END for fault in area.faults)
+    ]
+    records = replace(records, frames=_merge_frames(records.frames, _search_spans(records.inspection, spans)))
+    starts = _list_starts(shard, num_indexed_bytes, records.frames)
+    while rows := _find_too_long(records.frames, starts):
+        records = _replace_frames(records, rows)
+    return replace(records, areas=_merge_areas(records.areas))
+
+
+def _list_starts(shard: OpenShard, begin: int, frames: FrameIndex) -> NDArray[np.int64]:
+    """Return the positions after `begin`, up to the last frame, at which records begin for certain."""
+    find_starts, starts = shard.format.framing.find_starts, [np.zeros(0, np.int64)]
+    if find_starts is not None and len(frames):
+        end = int(frames.offsets[-1] + frames.lengths[-1])
+        for first in range(begin, end, _PIECE_BYTES):
+            num_bytes = min(_PIECE_BYTES + _OVERLAP_BYTES, end - first)
+            starts.append(first + find_starts(memoryview(shard.source.read(first, num_bytes))))
+    return np.concatenate(starts)
+
+
+def _find_too_long(frames: FrameIndex, starts: NDArray[np.int64]) -> list[int]:
+    """Return the rows of the frames in which another record begins, so that their lengths must be wrong."""
+    if not len(frames):
+        return []
+    rows = np.maximum(np.searchsorted(frames.offsets, starts, side="right") - 1, 0)
+    offsets = frames.offsets[rows]
+    is_inside = (starts > offsets) & (starts < offsets + frames.lengths[rows])
+    return np.unique(rows[is_inside]).tolist()
+
+
+def _replace_frames(records: SoundRecords, rows: list[int]) -> SoundRecords:
+    """Replace frames whose lengths are damaged by those that begin inside them."""
+    inspection, frames = records.inspection, records.frames
+    starts, stops = frames.offsets[rows], list_gaps(inspection, frames)[1][np.array(rows) + 1]
+    added = _search_spans(inspection, list(zip(starts.tolist(), stops.tolist(), strict=True)))
+    kept = FrameIndex(np.delete(frames.offsets, rows), np.delete(frames.lengths, rows))
+    areas = [
+        DamagedArea(start, stop, [Fault("bad_length", inspection.shard.name, None, start, _TOO_LONG)])
+        for start, stop in zip(starts.tolist(), (starts + frames.lengths[rows]).tolist(), strict=True)
+    ]
+    return SoundRecords(inspection, _merge_frames(kept, added), records.areas + areas)
+
+
+def _merge_areas(areas: list[DamagedArea]) -> list[DamagedArea]:
+    """Return areas in ascending order, and merge those that touch."""
+    merged: list[DamagedArea] = []
+    for area in sorted(areas, key=lambda area: (area.start, area.stop)):
+        if merged and merged[-1].stop >= area.start:
+            last = merged.pop()
+            area = DamagedArea(last.start, max(last.stop, area.stop), last.faults + area.faults)  # noqa: PLW2901
+        merged.append(area)
+    return merged
+
+
+def _search_spans(inspection: Inspection, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the intact frames inside of spans; none begins at the start of its span."""
+    found = (frame for start, stop in spans for frame in _search_frames(inspection, start + 1, stop))
+    return [frame for frame in found if _is_payload_intact(inspection, frame)]
+
+
+def _search_frames(inspection: Inspection, begin: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Yield the frames between two positions."""
+    source, kind = inspection.shard.source, inspection.shard.format.framing.kind
+    while begin < stop:
+        blocks = _core.scan(source, kind, start=begin, verify=True, max_records=_SEARCH_RECORDS, resync=True)
+        offsets, lengths, end, faults = np.asarray(blocks[0]), np.asarray(blocks[1]), blocks[2], blocks[3]
+        damaged = {fault[1] for fault in faults}
+        for number, (offset, length) in enumerate(zip(offsets.tolist(), lengths.tolist(), strict=True)):
+            if number not in damaged and offset + length <= stop:
+                yield offset, length
+        if end <= begin or len(offsets) in damaged:
+            return
+        begin = end
+
+
+def _add_padded_records(records: SoundRecords) -> SoundRecords:
+    """Add the records whose only fault is padding that is not zero, because padding is not part of the payload."""
+    inspection = records.inspection
+    if not any(fault.kind == "bad_padding" for fault in inspection.faults):
+        return records
+    added = [frame for frame in _find_padded_frames(inspection) if _is_payload_intact(inspection, frame)]
+    starts = np.array([offset for offset, _ in added], np.int64)
+    ends = starts + np.array([length for _, length in added], np.int64)
+
+    def is_remaining(fault: Fault) -> bool:
+        row = int(np.searchsorted(starts, fault.offset or 0, side="right")) - 1
+        return row < 0 or (fault.offset or 0) >= int(ends[row])
+
+    areas = [replace(area, faults=list(filter(is_remaining, area.faults))) for area in records.areas]
+    areas = [area for area in areas if area.faults]
+    return SoundRecords(inspection, _merge_frames(records.frames, added), areas)
+
+
+def _find_padded_frames(inspection: Inspection) -> Iterator[tuple[int, int]]:
+    """Yield the complete frames that are not sound.
+
+    A frame before other damage is not among them: if bytes were inserted into its payload, its last bytes are where the
+    padding should be.
+    """
+    source, kind = inspection.shard.source, inspection.shard.format.framing.kind
+    blocks = _core.scan(source, kind, resync=True)
+    offsets, lengths = np.asarray(blocks[0]), np.asarray(blocks[1])
+    is_complete = np.ones(len(offsets) + 1, np.bool_)
+    is_complete[[fault[1] or 0 for fault in blocks[3]]] = False
+    is_padded = is_complete[:-1] & is_complete[1:] & ~np.isin(offsets, inspection.sound.offsets)
+    if inspection.sidecar is not None:
+        is_padded &= _matches_index(offsets, lengths, inspection.sidecar)
+    yield from zip(offsets[is_padded].tolist(), lengths[is_padded].tolist(), strict=True)
+
+
+def _matches_index(offsets: NDArray[np.int64], lengths: NDArray[np.int64], sidecar: Sidecar) -> NDArray[np.bool_]:
+    """Return which frames have the offset and length that the index states, or begin after its last frame."""
+    if not sidecar.num_records:
+        return np.ones(len(offsets), np.bool_)
+    rows = np.minimum(np.searchsorted(sidecar.index.offsets, offsets), sidecar.num_records - 1)
+    is_equal = (sidecar.index.offsets[rows] == offsets) & (sidecar.index.lengths[rows] == lengths)
+    return np.asarray(is_equal | (offsets >= sidecar.end))
+
+
+def _is_payload_intact(inspection: Inspection, frame: tuple[int, int]) -> bool:
+    """Return True if a payload has the right checksums, and parses if payloads are parsed."""
+    shard, codec, sidecar = inspection.shard, inspection.codec, inspection.sidecar
+    offsets, lengths = np.array([frame[0]], np.int64), np.array([frame[1]], np.int64)
+    checksums = None
+    if sidecar is not None and frame[0] < sidecar.end and sidecar.checksums is not None:
+        row = int(np.searchsorted(sidecar.index.offsets, frame[0]))
+        checksums = sidecar.checksums[row : row + 1].astype(np.int64) if row < len(sidecar.checksums) else None
+    try:
+        blocks = _core.fetch(shard.source, shard.format.framing.kind, offsets, lengths, checksums=checksums)
+    except _core.CoreFault:
+        return False
+    return codec is None or codec.kind is None or codec.infer_features(Ragged.from_blocks(*blocks)).fault is None
+
+
+def _merge_frames(frames: FrameIndex, added: list[tuple[int, int]]) -> FrameIndex:
+    """Add frames, given as offsets and lengths, to others; return them in ascending order."""
+    columns = np.array(added, np.int64).reshape(-1, 2)
+    offsets = np.concatenate((frames.offsets, columns[:, 0]))
+    lengths = np.concatenate((frames.lengths, columns[:, 1]))
+    order = np.argsort(offsets, kind="stable")
+    return FrameIndex(offsets[order], lengths[order])
