@@ -25,8 +25,8 @@ class Framing:
     min_payload_bytes, max_payload_bytes : int
         Smallest and largest length of a payload.
     find_starts : callable or None
-        Takes bytes that begin at a multiple of 8 bytes from the start of a shard; returns the positions in them at which
-        a record begins, whatever precedes it. None if other bytes can look like the beginning of a record.
+        Takes bytes that begin at a multiple of 8 bytes from the start of a shard; returns the positions in them at
+        which a record begins, whatever precedes it. None if other bytes can look like the beginning of a record.
     """
 
     kind: _core.FrameKind

@@ -120,27 +120,34 @@ def _add_hidden_records(records: SoundRecords) -> SoundRecords:
     if not shard.format.framing.can_resync:
         return records
     num_indexed_bytes = 0 if sidecar is None else sidecar.end
+    starts = _list_starts(records, num_indexed_bytes)
     spans = [
         (area.start, area.stop)
         for area in records.areas
         if area.start >= num_indexed_bytes and not all(fault.kind in _KNOWN_END for fault in area.faults)
     ]
-    records = replace(records, frames=_merge_frames(records.frames, _search_spans(records.inspection, spans)))
-    starts = _list_starts(shard, num_indexed_bytes, records.frames)
-    while rows := _find_too_long(records.frames, starts):
-        records = _replace_frames(records, rows)
+    records = replace(records, frames=_merge_frames(records.frames, _search_spans(records.inspection, spans, starts)))
+    while starts is not None and (rows := _find_too_long(records.frames, starts)):
+        records = _replace_frames(records, rows, starts)
     return replace(records, areas=_merge_areas(records.areas))
 
 
-def _list_starts(shard: OpenShard, begin: int, frames: FrameIndex) -> NDArray[np.int64]:
-    """Return the positions after `begin`, up to the last frame, at which records begin for certain."""
+def _list_starts(records: SoundRecords, begin: int) -> NDArray[np.int64] | None:
+    """Return the positions after `begin` at which records begin for certain; None if the format has no such positions.
+
+    In a damaged stream, only the bytes before the damage can be read; all records are there.
+    """
+    shard, frames = records.inspection.shard, records.frames
     find_starts, starts = shard.format.framing.find_starts, [np.zeros(0, np.int64)]
-    if find_starts is not None and len(frames):
-        end = int(frames.offsets[-1] + frames.lengths[-1])
-        for first in range(begin, end, _PIECE_BYTES):
-            num_bytes = min(_PIECE_BYTES + _OVERLAP_BYTES, end - first)
-            starts.append(first + find_starts(memoryview(shard.source.read(first, num_bytes))))
-    return np.concatenate(starts)
+    if find_starts is None:
+        return None
+    end = shard.source.num_bytes
+    if end is None:
+        end = int(frames.offsets[-1] + frames.lengths[-1]) if len(frames) else 0
+    for first in range(begin - begin % 8, end, _PIECE_BYTES):
+        data = memoryview(shard.source.read(first, min(_PIECE_BYTES + _OVERLAP_BYTES, end - first)))
+        starts.append(first + find_starts(data))
+    return np.unique(np.concatenate(starts))
 
 
 def _find_too_long(frames: FrameIndex, starts: NDArray[np.int64]) -> list[int]:
@@ -150,14 +157,14 @@ def _find_too_long(frames: FrameIndex, starts: NDArray[np.int64]) -> list[int]:
     rows = np.maximum(np.searchsorted(frames.offsets, starts, side="right") - 1, 0)
     offsets = frames.offsets[rows]
     is_inside = (starts > offsets) & (starts < offsets + frames.lengths[rows])
-    return np.unique(rows[is_inside]).tolist()
+    return list(np.unique(rows[is_inside]).tolist())
 
 
-def _replace_frames(records: SoundRecords, rows: list[int]) -> SoundRecords:
+def _replace_frames(records: SoundRecords, rows: list[int], known: NDArray[np.int64]) -> SoundRecords:
     """Replace frames whose lengths are damaged by those that begin inside them."""
     inspection, frames = records.inspection, records.frames
     starts, stops = frames.offsets[rows], list_gaps(inspection, frames)[1][np.array(rows) + 1]
-    added = _search_spans(inspection, list(zip(starts.tolist(), stops.tolist(), strict=True)))
+    added = _search_spans(inspection, list(zip(starts.tolist(), stops.tolist(), strict=True)), known)
     kept = FrameIndex(np.delete(frames.offsets, rows), np.delete(frames.lengths, rows))
     areas = [
         DamagedArea(start, stop, [Fault("bad_length", inspection.shard.name, None, start, _TOO_LONG)])
@@ -177,10 +184,18 @@ def _merge_areas(areas: list[DamagedArea]) -> list[DamagedArea]:
     return merged
 
 
-def _search_spans(inspection: Inspection, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _search_spans(
+    inspection: Inspection, spans: list[tuple[int, int]], starts: NDArray[np.int64] | None
+) -> list[tuple[int, int]]:
     """Return the intact frames inside of spans; none begins at the start of its span."""
-    found = (frame for start, stop in spans for frame in _search_frames(inspection, start + 1, stop))
-    return [frame for frame in found if _is_payload_intact(inspection, frame)]
+    found = []
+    for begin, stop in spans:
+        first = begin + 1
+        if starts is not None:
+            row = int(np.searchsorted(starts, begin, side="right"))
+            first = int(starts[row]) if row < len(starts) else stop
+        found += [frame for frame in _search_frames(inspection, first, stop) if _is_payload_intact(inspection, frame)]
+    return found
 
 
 def _search_frames(inspection: Inspection, begin: int, stop: int) -> Iterator[tuple[int, int]]:
