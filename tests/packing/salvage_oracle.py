@@ -48,6 +48,19 @@ def _locate_recordio(data: bytes) -> list[tuple[int, int, bytes]]:
     return found
 
 
+def has_bad_padding(data: bytes) -> bool:
+    """Return True if a complete record of a RecordIO shard has padding bytes that are not zero."""
+    for start in recordio.find_resync_offsets(data):
+        found, _ = read_until_fault((0, b"") for parts in recordio.record_parts(data[start:]) if _is_padded(parts))
+        if found:
+            return True
+    return False
+
+
+def _is_padded(parts: list[recordio.RecordPart]) -> bool:
+    return any(any(part.padding) for part in parts)
+
+
 def _locate_ofrecord(data: bytes) -> list[tuple[int, int, bytes]]:
     """Records can be located only up to the first damaged length."""
     found, _ = read_until_fault(ofrecord.iter_records(data))

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import assume, given, strategies as st
 
 import recordmill as rm
 from recordmill.testing import ofrecord, recordio, tfrecord
 from recordmill.testing.damage import SAMPLE_PAYLOADS, TABLES, Damage, build_damaged_shards
 from recordmill.testing.damage.base import flip_bit, zero_range
 from recordmill.testing.damage.compression import CompressedFile, build_compressed_files
-from tests.packing.salvage_oracle import decompress_before_damage, locate_records
+from tests.packing.salvage_oracle import decompress_before_damage, has_bad_padding, locate_records
 from tests.shards.helpers import FORMATS, FRAMES, SUFFIXES, encode_message, write_shard
 
 READERS = {"tfrecord": tfrecord, "recordio": recordio, "ofrecord": ofrecord}
@@ -127,7 +127,7 @@ def apply_damage(data: bytes, kind: str, where: int, size: int) -> bytes:
 def test_salvage_copies_what_the_oracle_locates_after_any_damage(
     format_name: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    # In RecordIO, lengths of whole words need no padding, which other tests damage.
+    # Payloads of whole words have no padding in RecordIO; other tests damage padding.
     word = st.sampled_from([recordio.MAGIC, b"\0\0\0\0", b"abcd", bytes(range(1, 33))])
     payload = st.lists(word, min_size=1, max_size=6).map(b"".join)
     if format_name != "recordio":
@@ -135,6 +135,7 @@ def test_salvage_copies_what_the_oracle_locates_after_any_damage(
     content = b"".join(map(FRAMES[format_name], data.draw(st.lists(payload, max_size=12))))
     for damage in data.draw(st.lists(_DAMAGE, max_size=3)):
         content = apply_damage(content, *damage)
+    assume(format_name != "recordio" or not has_bad_padding(content))
     folder = tmp_path_factory.mktemp("salvage")
     path = folder / "source" / f"shard{SUFFIXES[format_name]}"
     path.parent.mkdir()

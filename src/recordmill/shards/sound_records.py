@@ -29,6 +29,8 @@ _KNOWN_END = (*ONE_RECORD, *STREAM_FAULTS)
 _MAX_UNPARSED = 0.25
 # Number of frames that one native call looks for in a damaged area.
 _SEARCH_RECORDS = 64
+# In an area, damaged frames are read up to this multiple of its size.
+_MAX_REREADS = 8
 _TOO_LONG = "another record begins before the end of the record"
 # Starts of records are found in pieces of this size, which overlap by less than the longest header.
 _PIECE_BYTES = 4 << 20
@@ -121,15 +123,19 @@ def _add_hidden_records(records: SoundRecords) -> SoundRecords:
         return records
     num_indexed_bytes = 0 if sidecar is None else sidecar.end
     starts = _list_starts(records, num_indexed_bytes)
-    spans = [
-        (area.start, area.stop)
-        for area in records.areas
-        if area.start >= num_indexed_bytes and not all(fault.kind in _KNOWN_END for fault in area.faults)
-    ]
+    spans = [(area.start, area.stop) for area in records.areas if _may_hide_records(area, num_indexed_bytes, starts)]
     records = replace(records, frames=_merge_frames(records.frames, _search_spans(records.inspection, spans, starts)))
-    while starts is not None and (rows := _find_too_long(records.frames, starts)):
+    if starts is not None and (rows := _find_too_long(records.frames, starts)):
         records = _replace_frames(records, rows, starts)
     return replace(records, areas=_merge_areas(records.areas))
+
+
+def _may_hide_records(area: DamagedArea, num_indexed_bytes: int, starts: NDArray[np.int64] | None) -> bool:
+    """Return True if records may begin in an area at positions at which `verify` does not look for them."""
+    if area.start < num_indexed_bytes or all(fault.kind in _KNOWN_END for fault in area.faults):
+        return False
+    # After a single damaged header, `verify` looks at all bytes. After several faults, it has skipped frames.
+    return starts is not None or len(area.faults) > 1
 
 
 def _list_starts(records: SoundRecords, begin: int) -> NDArray[np.int64] | None:
@@ -188,29 +194,51 @@ def _search_spans(
     inspection: Inspection, spans: list[tuple[int, int]], starts: NDArray[np.int64] | None
 ) -> list[tuple[int, int]]:
     """Return the intact frames inside of spans; none begins at the start of its span."""
-    found = []
+    found: list[tuple[int, int]] = []
     for begin, stop in spans:
-        first = begin + 1
-        if starts is not None:
-            row = int(np.searchsorted(starts, begin, side="right"))
-            first = int(starts[row]) if row < len(starts) else stop
-        found += [frame for frame in _search_frames(inspection, first, stop) if _is_payload_intact(inspection, frame)]
+        if starts is None:
+            found += _search_all_bytes(inspection, begin + 1, stop)
+        else:
+            candidates = _search_starts(inspection, begin + 1, stop, starts)
+            found += [frame for frame in candidates if _is_payload_intact(inspection, frame)]
     return found
 
 
-def _search_frames(inspection: Inspection, begin: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Yield the frames between two positions."""
+def _search_starts(
+    inspection: Inspection, begin: int, stop: int, starts: NDArray[np.int64]
+) -> Iterator[tuple[int, int]]:
+    """Yield the complete frames that begin at one of `starts` and end before the next one."""
     source, kind = inspection.shard.source, inspection.shard.format.framing.kind
+    while (row := int(np.searchsorted(starts, begin))) < len(starts) and starts[row] < stop:
+        blocks = _core.scan(source, kind, start=int(starts[row]), max_records=_SEARCH_RECORDS)
+        begin = int(starts[row]) + 1
+        for offset, length in zip(np.asarray(blocks[0]).tolist(), np.asarray(blocks[1]).tolist(), strict=True):
+            row = int(np.searchsorted(starts, offset, side="right"))
+            if offset + length > min(stop, int(starts[row]) if row < len(starts) else stop):
+                break
+            yield offset, length
+            begin = offset + length
+
+
+def _search_all_bytes(inspection: Inspection, begin: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Yield the intact frames between two positions, also those inside of damaged frames.
+
+    A hostile shard can contain any number of damaged frames inside others, so the number of bytes that are read
+    repeatedly is limited.
+    """
+    source, kind = inspection.shard.source, inspection.shard.format.framing.kind
+    num_rereadable = _MAX_REREADS * (stop - begin)
     while begin < stop:
-        blocks = _core.scan(source, kind, start=begin, verify=True, max_records=_SEARCH_RECORDS, resync=True)
-        offsets, lengths, end, faults = np.asarray(blocks[0]), np.asarray(blocks[1]), blocks[2], blocks[3]
-        damaged = {fault[1] for fault in faults}
-        for number, (offset, length) in enumerate(zip(offsets.tolist(), lengths.tolist(), strict=True)):
-            if number not in damaged and offset + length <= stop:
+        blocks = _core.scan(source, kind, start=begin, max_records=2, resync=True)
+        damaged = {fault[1] for fault in blocks[3]}
+        frames = zip(np.asarray(blocks[0]).tolist(), np.asarray(blocks[1]).tolist(), strict=True)
+        offset, length = next((frame for row, frame in enumerate(frames) if row not in damaged), (stop, 0))
+        begin = offset + 1
+        if length and offset + length <= stop and num_rereadable > 0:
+            if _is_payload_intact(inspection, (offset, length)):
                 yield offset, length
-        if end <= begin or len(offsets) in damaged:
-            return
-        begin = end
+                begin = offset + length
+            num_rereadable -= length
 
 
 def _add_padded_records(records: SoundRecords) -> SoundRecords:
