@@ -275,6 +275,38 @@ def test_salvage_of_truncated_shard_counts_missing_records_of_the_index(format_n
             file.write(bytes(100))
 
 
+@pytest.mark.parametrize("format_name", ["ofrecord", "recordio"])
+def test_salvage_ignores_index_of_an_earlier_file_of_the_same_size(
+    format_name: str, source_folder: Path, tmp_path: Path
+) -> None:
+    path, payloads, _ = write_indexed(source_folder, format_name, "writer")
+    replaced = [payload[:-900] + b"\xff" * 900 for payload in payloads]
+    path.write_bytes(b"".join(map(FRAMES[format_name], replaced)))
+    result = salvage(path, tmp_path / "out", payload=None)
+    assert result.ok and read_payloads(result.paths, format_name) == replaced
+
+
+def test_salvage_parses_payloads_that_were_appended_after_the_index(source_folder: Path, tmp_path: Path) -> None:
+    path, payloads, _ = write_indexed(source_folder, "ofrecord", "writer")
+    with path.open("ab") as file:
+        file.write(ofrecord.frame(b"\xff\xff") + ofrecord.frame(payloads[0]))
+    result = salvage(path, tmp_path / "out")
+    assert read_payloads(result.paths, "ofrecord") == [*payloads, payloads[0]]
+    assert [(lost.kind, lost.num_records, lost.is_exact) for lost in result.lost] == [("bad_payload", 1, False)]
+
+
+def test_salvage_of_truncated_stream_with_damaged_content(source_folder: Path, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frames = [tfrecord.frame(rng.bytes(500)) for _ in range(200)]
+    frames[20] = frames[20][:100] + frames[20][101:]  # a missing byte
+    path = source_folder / "shard.tfrecord.gz"
+    path.write_bytes(gzip.compress(b"".join(frames))[:-40_000])
+    result = salvage(path, tmp_path / "out")
+    located = locate_records("tfrecord", decompress_before_damage(path.read_bytes(), "gzip"))
+    assert read_payloads(result.paths, "tfrecord") == [payload for _, _, payload in located]
+    assert [(lost.kind, lost.num_records) for lost in result.lost] == [("payload_checksum", 1), ("bad_compression", 1)]
+
+
 def test_salvage_keeps_schema_of_writer_but_not_inferred_schema(source_folder: Path, tmp_path: Path) -> None:
     schema = rm.Schema({"label": rm.Feature("int64", ()), "extra": rm.Feature("float32", (None,), optional=True)})
     with rm.ShardWriter(source_folder / "a.tfrecord", schema=schema) as writer:

@@ -103,8 +103,13 @@ def find_lost_ranges(records: SoundRecords) -> LostRanges:
 
 def _select_faults(area: DamagedArea, start: int, stop: int) -> list[Fault]:
     """Return the faults in a part of a damaged area; if there are none, those of the whole area."""
-    selected = [fault for fault in area.faults if fault.offset is not None and start <= fault.offset < stop]
-    return selected or area.faults
+
+    def is_inside(fault: Fault) -> bool:
+        # A stream is damaged at the end of the bytes that can be read.
+        end = stop + (fault.kind in STREAM_FAULTS)
+        return fault.offset is not None and start <= fault.offset < end
+
+    return list(filter(is_inside, area.faults)) or area.faults
 
 
 def _count_records(
@@ -136,7 +141,8 @@ def _describe_range(
             num_records = 0
     is_unreadable = faults[-1].kind in STREAM_FAULTS
     is_end_known = not is_unreadable or (sidecar is not None and end == sidecar.end)
-    more = "" if len(faults) == 1 else f" (and {format(len(faults) - 1, ',')} more faults in this range)"
+    num_more = len(faults) - 1
+    more = f" (and {num_more:,} more {'fault' if num_more == 1 else 'faults'} in this range)" if num_more else ""
     reason = faults[0].message + more
     return LostRange(shard.name, start, end if is_end_known else None, faults[0].kind, reason, num_records, is_exact)
 

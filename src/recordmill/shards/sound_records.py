@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
+from recordmill.shards.index import ShardIndex
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard
-from recordmill.shards.sidecar import Sidecar
+from recordmill.shards.sidecar import Sidecar, has_any_equal_block
 from recordmill.shards.verify import Inspection, choose_codec, find_index, inspect_shard
 from recordmill.types import Fault, FrameIndex, Ragged
 
@@ -67,16 +68,37 @@ class SoundRecords:
 def find_sound_records(shard: OpenShard, payload: str | None) -> SoundRecords:
     """Find the records of a shard that can be copied; `payload` has the same meaning as in `verify`."""
     index = find_index(shard)
-    sidecar = None if index is None else index.sidecar
-    # A record whose checksum is right is sound, whatever its payload.
-    is_checked = payload == "auto" and (shard.format.framing.has_checksum or _has_all_checksums(sidecar))
-    inspection = inspect_shard(shard, index, None if is_checked else choose_codec(shard, index, payload))
+    inspection = _inspect(shard, index, payload)
+    if index is not None and _describes_other_file(inspection, index):
+        index = None
+        inspection = _inspect(shard, index, payload)
     num_unparsed = _count_unparsed(inspection)
     if payload == "auto" and num_unparsed > _MAX_UNPARSED * (len(inspection.sound) + num_unparsed):
         inspection = inspect_shard(shard, index, None)
     records = SoundRecords(inspection, inspection.sound, list(_list_areas(inspection)))
     with native_errors(shard.name):
-        return _add_hidden_records(_add_padded_records(records))
+        return _add_records_before_stream_damage(_add_hidden_records(_add_padded_records(records)))
+
+
+def _inspect(shard: OpenShard, index: ShardIndex | None, payload: str | None) -> Inspection:
+    # A record whose checksum is right is sound, whatever its payload.
+    is_checked = shard.format.framing.has_checksum or _has_all_checksums(index)
+    codec = None if is_checked and payload == "auto" else choose_codec(shard, index, payload)
+    return inspect_shard(shard, index, codec)
+
+
+def _has_all_checksums(index: ShardIndex | None) -> bool:
+    if index is None or index.sidecar.checksums is None or index.condition == "appended":
+        return False
+    return len(index.sidecar.checksums) == index.sidecar.num_records
+
+
+def _describes_other_file(inspection: Inspection, index: ShardIndex) -> bool:
+    """Return True if a shard of the same size was replaced by another one after the index was written."""
+    if index.condition != "damaged" or inspection.num_faults <= len(inspection.sound):
+        return False
+    with native_errors(inspection.shard.name):
+        return not has_any_equal_block(index.sidecar, inspection.shard.source)
 
 
 def find_end(inspection: Inspection) -> int:
@@ -90,10 +112,6 @@ def list_gaps(inspection: Inspection, frames: FrameIndex) -> tuple[NDArray[np.in
     """Return the start and the end of the bytes before each frame, and of those after the last one."""
     starts = np.concatenate(([0], frames.offsets + frames.lengths)).astype(np.int64)
     return starts, np.concatenate((frames.offsets, [max(find_end(inspection), starts[-1])])).astype(np.int64)
-
-
-def _has_all_checksums(sidecar: Sidecar | None) -> bool:
-    return sidecar is not None and sidecar.checksums is not None and len(sidecar.checksums) == sidecar.num_records
 
 
 def _count_unparsed(inspection: Inspection) -> float:
@@ -239,6 +257,47 @@ def _search_all_bytes(inspection: Inspection, begin: int, stop: int) -> Iterator
                 yield offset, length
                 begin = offset + length
             num_rereadable -= length
+
+
+def _add_records_before_stream_damage(records: SoundRecords) -> SoundRecords:
+    """Add the last records before the damage of a compressed stream.
+
+    After a damaged record, the native search for the next one reads ahead, and ends where reading ahead fails.
+    """
+    inspection = records.inspection
+    shard, faults = inspection.shard, inspection.faults
+    is_complete = shard.source.num_bytes is not None or any(fault.kind in STREAM_FAULTS for fault in faults)
+    if is_complete or not records.areas or not shard.format.framing.can_resync:
+        return records
+    last = int(records.frames.offsets[-1] + records.frames.lengths[-1]) if len(records.frames) else 0
+    damage = _read_before_damage(shard, last)
+    if damage is None:
+        return records
+    fault, tail = damage
+    tail_start = (fault.offset or 0) - len(tail)
+    part = replace(inspection, shard=replace(shard, source=_core.Source.from_bytes(tail)), index=None)
+    added = [(tail_start + offset, length) for offset, length in _search_all_bytes(part, 0, len(tail))]
+    area = replace(records.areas[-1], stop=fault.offset or 0, faults=[*records.areas[-1].faults, fault])
+    inspection = replace(inspection, faults=[*faults, fault], num_faults=inspection.num_faults + 1)
+    return SoundRecords(inspection, _merge_frames(records.frames, added), [*records.areas[:-1], area])
+
+
+def _read_before_damage(shard: OpenShard, begin: int) -> tuple[Fault, memoryview] | None:
+    """Return the damage of a compressed stream, and the last bytes before it; None if the stream is intact.
+
+    The bytes begin at `begin` or after it, and are at most `_PIECE_BYTES`.
+    """
+    position = begin
+    while shard.source.num_bytes is None:
+        try:
+            shard.source.read(position, _PIECE_BYTES)
+        except _core.CoreFault as error:
+            kind, _, offset, _, _, message = error.args
+            start = max(begin, offset - _PIECE_BYTES)
+            fault = Fault(kind, shard.name, None, offset, message)
+            return fault, memoryview(shard.source.read(start, max(offset - start, 0)))
+        position += _PIECE_BYTES
+    return None
 
 
 def _add_padded_records(records: SoundRecords) -> SoundRecords:
