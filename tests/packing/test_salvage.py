@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -165,6 +166,19 @@ def test_salvage_copies_records_inside_a_recordio_frame_whose_length_is_damaged(
     assert [(lost.start, lost.stop, lost.num_records) for lost in result.lost] == [(640, 704, 1)]
 
 
+def test_salvage_of_frames_that_all_contain_the_next_one(source_folder: Path, tmp_path: Path) -> None:
+    count = 20_000
+    headers = (recordio.MAGIC + (8 * (count - number)).to_bytes(4, "little") for number in range(1, count + 1))
+    path = source_folder / "nested.rec"
+    path.write_bytes(b"".join(headers))
+    result = salvage(path, tmp_path / "out")
+    assert read_payloads(result.paths, "recordio") == [b""]
+    nested = (tfrecord.build_header(12 * (count - number)) for number in range(count))
+    path = source_folder / "nested.tfrecord"
+    path.write_bytes(b"".join(nested) + bytes(100))
+    assert salvage(path, tmp_path / "out").num_records == 0
+
+
 # Compressed streams
 
 
@@ -181,6 +195,26 @@ def test_salvage_copies_the_records_before_damage_of_a_stream(
     if row.kind is not None and row.offset is not None and row.offset > 0:
         (lost,) = result.lost
         assert (lost.start, lost.stop, lost.kind, lost.num_records) == (row.offset, None, "bad_compression", 0)
+
+
+@pytest.mark.parametrize("compression", ["gzip", "zlib"])
+@given(data=st.data())
+def test_salvage_copies_what_the_oracle_locates_in_a_cut_stream(
+    compression: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    content = b"".join(map(tfrecord.frame, data.draw(st.lists(st.binary(max_size=40), max_size=12))))
+    for damage in data.draw(st.lists(_DAMAGE, max_size=2)):
+        content = apply_damage(content, *damage)
+    stream = gzip.compress(content, mtime=0) if compression == "gzip" else zlib.compress(content)
+    stream = stream[: data.draw(st.integers(3, len(stream)))]
+    folder = tmp_path_factory.mktemp("salvage")
+    path = folder / "source" / "shard.tfrecord"
+    path.parent.mkdir()
+    path.write_bytes(stream)
+    result = salvage(path, folder / "out", source_format="tfrecord", source_compression=compression)
+    located = locate_records("tfrecord", decompress_before_damage(stream, compression))
+    assume(not any("wrong_" in lost.kind for lost in result.lost))
+    assert read_payloads(result.paths, "tfrecord") == [payload for _, _, payload in located]
 
 
 @pytest.mark.parametrize("compression", ["gzip", "zlib"])
