@@ -41,6 +41,7 @@ _MODULES = {
     "formats.recordio.lst": "ImageList format_image_list read_image_list",
     "packing.pack": "pack",
     "packing.pack_files": "PackResult",
+    "packing.salvage": "SalvageResult salvage",
     "packing.sources": "ImageFolder ImagePairs LabelFile ListFile Table",
     "packing.verify": "verify",
     "pipeline.dataset": "Dataset",
@@ -51,6 +52,7 @@ _MODULES = {
     "shards.build_index": "build_index",
     "shards.faces": "Faces read_faces",
     "shards.info": "Info ShardInfo info",
+    "shards.lost_ranges": "LostRange",
     "shards.parse_payloads": "parse_payloads",
     "shards.repair": "RepairResult repair",
     "shards.reader": "PayloadReader ShardReader",
@@ -160,6 +162,7 @@ if TYPE_CHECKING:
     )
     from recordmill.packing.pack import pack as pack
     from recordmill.packing.pack_files import PackResult as PackResult
+    from recordmill.packing.salvage import SalvageResult as SalvageResult, salvage as salvage
     from recordmill.packing.sources import (
         ImageFolder as ImageFolder,
         ImagePairs as ImagePairs,
@@ -186,6 +189,7 @@ if TYPE_CHECKING:
         ShardInfo as ShardInfo,
         info as info,
     )
+    from recordmill.shards.lost_ranges import LostRange as LostRange
     from recordmill.shards.parse_payloads import (
         parse_payloads as parse_payloads,
     )

@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recordmill import _core
 from recordmill.schema import Feature, Schema
 from recordmill.types import FrameIndex, Ragged
@@ -21,11 +24,15 @@ class Framing:
         The native framing, which scans, reads and writes frames.
     min_payload_bytes, max_payload_bytes : int
         Smallest and largest length of a payload.
+    find_starts : callable or None
+        Takes bytes that begin at a multiple of 8 bytes from the start of a shard; returns the positions in them at
+        which a record begins, whatever precedes it. None if other bytes can look like the beginning of a record.
     """
 
     kind: _core.FrameKind
     min_payload_bytes: int
     max_payload_bytes: int = 2**63 - 1
+    find_starts: Callable[[Any], NDArray[np.int64]] | None = None
 
     @property
     def has_checksum(self) -> bool:

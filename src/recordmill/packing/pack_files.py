@@ -132,7 +132,8 @@ class FilePacker:
             dataset.remove_leftover_files({shard.temporary for shard in record.finished.values()})
             dataset.check_not_existing(self._expected_paths(dataset))
             record.start()
-            progress.advance(self._add_recorded_items(record))
+            if finished:
+                progress.advance(self._add_recorded_items(record))
             tasks = self._create_tasks(dataset, record, finished, items, order)
             self._run_tasks(builder, tasks, order, progress)
             shards = self._collect_shards(dataset, finished, tasks)

@@ -73,14 +73,21 @@ class Selection:
 
     def find_replaced(self, shards: Iterable[ShardContent]) -> None:
         """Compare opened shards with the manifests, and add those that differ to `replaced`."""
-        entries = {
+        entries = self._list_entries()
+        self.replaced = [shard.path for shard in shards if shard.path in entries and shard.differs(entries[shard.path])]
+        if self.replaced:
+            self.complete = False
+
+    def _list_entries(self) -> dict[str, ManifestShard]:
+        return {
             os.path.join(os.path.dirname(path), shard.name): shard
             for path, manifest in self.manifests.items()
             for shard in manifest.shards
         }
-        self.replaced = [shard.path for shard in shards if shard.path in entries and shard.differs(entries[shard.path])]
-        if self.replaced:
-            self.complete = False
+
+    def count_missing_records(self) -> dict[str, int]:
+        """Return the number of records of each missing shard that a manifest lists."""
+        return {path: shard.num_records for path, shard in self._list_entries().items() if path in self.missing}
 
     def keep_complete(self) -> None:
         """Remove foreign and replaced files from `files`."""

@@ -288,16 +288,18 @@ class DatasetOutput:
         removals = [name for name in dict.fromkeys(removals) if name not in replaced]
         return Journal("complete", renames, self._keep_existing(removals))
 
-    def _list_leftover_files(self, paths: list[str]) -> list[str]:
-        """Return the names of the shards of an earlier run that are not overwritten, and of their index files."""
+    def find_other_shards(self, paths: list[str]) -> list[str]:
+        """Return the shards of an earlier run, by their names or its manifest, that are not among `paths`."""
         leftover = find_leftover_shards(self._storage, self.destination, self._format, self._suffix, paths)
         old = [path for path in self._list_old_shards() if path not in set(paths)]
-        for path in leftover:
+        return list(dict.fromkeys(leftover + old))
+
+    def _list_leftover_files(self, paths: list[str]) -> list[str]:
+        """Return the names of the shards of an earlier run that are not overwritten, and of their index files."""
+        others = self.find_other_shards(paths)
+        for path in others:
             remove_cached_indexes(path)
-        files = [
-            name for path in dict.fromkeys(leftover + old) for name in (path, *companion_paths(path, self._format))
-        ]
-        return [os.path.basename(path) for path in files]
+        return [os.path.basename(file) for path in others for file in (path, *companion_paths(path, self._format))]
 
     def _keep_existing(self, names: list[str]) -> list[str]:
         present = set(self._storage.list_names(os.path.dirname(self.prefix)))

@@ -19,7 +19,7 @@ from recordmill.errors import RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import get_payload
 from recordmill.shards.completeness import ShardContent, select_shards
-from recordmill.shards.index import find_sidecar, load_sidecars
+from recordmill.shards.index import ShardIndex, find_sidecar, load_sidecars
 from recordmill.shards.inference import detect_payload
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard, open_shard
@@ -81,6 +81,49 @@ class Report:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """The sound records and the faults of one shard.
+
+    Parameters
+    ----------
+    shard : OpenShard
+    index : ShardIndex or None
+        Sidecar of the shard with which the records were compared.
+    codec : PayloadCodec or None
+        Codec with which the payloads were parsed.
+    sound : FrameIndex
+        Frames of the sound records.
+    faults : list of Fault
+        The first faults, in the order of their offsets. `Fault.record` counts sound records and faults.
+    num_faults : int
+        Number of all faults.
+    """
+
+    shard: OpenShard
+    index: ShardIndex | None
+    codec: PayloadCodec | None
+    sound: FrameIndex
+    faults: list[Fault]
+    num_faults: int
+
+    @property
+    def sidecar(self) -> Sidecar | None:
+        """Sidecar with which the records were compared."""
+        return None if self.index is None else self.index.sidecar
+
+    def list_gaps(self) -> list[int]:
+        """Return the number of sound records before each fault."""
+        num_sound = len(self.sound)
+        ordinals = [num_sound if fault.record is None else fault.record for fault in self.faults]
+        return [min(ordinal - number, num_sound) for number, ordinal in enumerate(ordinals)]
+
+    def find_ordinal(self, offset: int) -> int:
+        """Return the position of the record at an offset among all records, sound and damaged."""
+        row = int(np.searchsorted(self.sound.offsets, offset))
+        return row + sum(gap <= row for gap in self.list_gaps())
+
+
 def verify_shards(storage: Storage, paths: Paths, options: Mapping[str, Any], payload: str | None) -> Report:
     """Verify all bytes of shards and return a report; `options` are keyword arguments of `open_shard`."""
     selection = select_shards(paths, storage)
@@ -118,43 +161,62 @@ def _verify_shard(
     try:
         shard = open_shard(files, **options, storage=storage)
         name = shard.name
-        with native_errors(name):
-            found = find_sidecar(shard)
-            sidecar, is_truncated = (None, False) if found is None else (found[0], found[1] == "truncated")
-            codec = _choose_codec(shard, sidecar, payload)
-            num_sound, native_faults, num_faults, _, *blocks = _core.verify(
-                shard.source,
-                shard.format.framing.kind,
-                None if codec is None else codec.kind,
-                index=None if sidecar is None else _native_index(sidecar),
-            )
+        found = find_index(shard)
+        inspection = inspect_shard(shard, found, choose_codec(shard, found, payload))
     except RecordmillError as error:
         message = str(error).splitlines()[0]
         return Report(0, [Fault(error.kind or "unreadable", name, error.record, error.offset, message)], 1)
-    sound = FrameIndex(*(np.frombuffer(memoryview(block), np.int64) for block in blocks))
-    faults = [_convert_fault(name, fault) for fault in native_faults]
-    if sidecar is not None and is_truncated and not any(fault.kind.startswith("truncated") for fault in faults):
-        faults.append(_truncation_fault(shard, sidecar))
-        num_faults += 1
     if len(files) == 1:
-        contents.append(_describe_content(shard, sidecar, num_sound + num_faults, is_damaged=num_faults > 0))
-    guarantees = {shard.format.name: _describe_guarantees(shard, codec, sound, sidecar, faults)}
-    return Report(num_sound, faults[:_MAX_FAULTS], num_faults, guarantees)
+        contents.append(_describe_content(inspection))
+    guarantees = {shard.format.name: _describe_guarantees(inspection)}
+    return Report(len(inspection.sound), inspection.faults[:_MAX_FAULTS], inspection.num_faults, guarantees)
 
 
-def _describe_content(shard: OpenShard, sidecar: Sidecar | None, num_records: int, *, is_damaged: bool) -> ShardContent:
+def _describe_content(inspection: Inspection) -> ShardContent:
+    shard, sidecar = inspection.shard, inspection.sidecar
     if sidecar is not None:
         counts, probes = (sidecar.num_stored_bytes, sidecar.num_records), sidecar.probes
     else:
         num_bytes = shard.source.num_stored_bytes or 0
-        counts, probes = (num_bytes, num_records), compute_probes(shard.source, num_bytes)
-    return ShardContent(shard.paths[0], *counts, probes, lambda: is_damaged)
+        counts = num_bytes, len(inspection.sound) + inspection.num_faults
+        probes = compute_probes(shard.source, num_bytes)
+    return ShardContent(shard.paths[0], *counts, probes, lambda: inspection.num_faults > 0)
 
 
-def _choose_codec(shard: OpenShard, sidecar: Sidecar | None, payload: str | None) -> PayloadCodec | None:
+def find_index(shard: OpenShard) -> ShardIndex | None:
+    """Find the sidecar that belongs to a shard; raise if the shard cannot be read."""
+    with native_errors(shard.name):
+        found = find_sidecar(shard)
+    return None if found is None else ShardIndex(*found)
+
+
+def inspect_shard(shard: OpenShard, index: ShardIndex | None, codec: PayloadCodec | None) -> Inspection:
+    """Find the sound records and the faults of a shard; also parse the payloads, unless the codec is None."""
+    sidecar = None if index is None else index.sidecar
+    with native_errors(shard.name):
+        _, native_faults, num_faults, _, *blocks = _core.verify(
+            shard.source,
+            shard.format.framing.kind,
+            None if codec is None else codec.kind,
+            index=None if sidecar is None else _native_index(sidecar),
+        )
+    sound = FrameIndex(*(np.frombuffer(memoryview(block), np.int64) for block in blocks))
+    faults = [_convert_fault(shard.name, fault) for fault in native_faults]
+    is_cut = index is not None and index.condition == "truncated"
+    if sidecar is not None and is_cut and not any(fault.kind.startswith("truncated") for fault in faults):
+        faults.append(_truncation_fault(shard, sidecar))
+        num_faults += 1
+    return Inspection(shard, index, codec, sound, faults, num_faults)
+
+
+def choose_codec(shard: OpenShard, index: ShardIndex | None, payload: str | None) -> PayloadCodec | None:
+    """Return the codec with which `verify` parses the payloads of a shard; None if it does not parse them."""
     if payload is None:
         return None
-    return detect_payload(shard, sidecar) if payload == "auto" else get_payload(payload, shard.format)
+    if payload != "auto":
+        return get_payload(payload, shard.format)
+    with native_errors(shard.name):
+        return detect_payload(shard, None if index is None else index.sidecar)
 
 
 def _native_index(sidecar: Sidecar) -> tuple[Any, Any, Any]:
@@ -178,10 +240,10 @@ def _truncation_fault(shard: OpenShard, sidecar: Sidecar) -> Fault:
     return Fault("truncated_shard", shard.name, record, int(sidecar.index.offsets[record]), message)
 
 
-def _describe_guarantees(
-    shard: OpenShard, codec: PayloadCodec | None, sound: FrameIndex, sidecar: Sidecar | None, faults: list[Fault]
-) -> list[str]:
-    """Return sentences that state which faults the verification of a shard could detect, and which it could not."""
+def _describe_guarantees(inspection: Inspection) -> list[str]:
+    """Return sentences that state which faults this verification could detect, and which it could not."""
+    shard, sidecar, codec = inspection.shard, inspection.sidecar, inspection.codec
+    sound, faults = inspection.sound, inspection.faults
     framing = shard.format.framing
     num_different = sum(fault.kind == "sidecar_checksum" for fault in faults)
     num_compared = 0 if sidecar is None else _count_compared_records(sidecar, sound) + num_different

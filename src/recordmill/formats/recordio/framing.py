@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from recordmill import _core
 from recordmill.formats.base import Framing
 
 MAGIC = (0xCED7230A).to_bytes(4, "little")
+_FLAG_SHIFT = 29
+_FIRST_FLAG = 1
+
+
+def _find_starts(data: Any) -> NDArray[np.int64]:
+    """Return the positions of the magic words that a flag of a whole or first part follows.
+
+    Writers split payloads at such words, so each of them begins a record.
+    """
+    words = np.frombuffer(data, "<u4", len(data) // 4)
+    rows = np.flatnonzero(words[:-1] == int.from_bytes(MAGIC, "little"))
+    return rows[words[rows + 1] >> _FLAG_SHIFT <= _FIRST_FLAG] * 4
+
+
 FRAMING = Framing(
     kind=_core.FrameKind("recordio"),
     min_payload_bytes=0,
     max_payload_bytes=2**29 - 1,
+    find_starts=_find_starts,
 )
 
 

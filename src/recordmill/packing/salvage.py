@@ -1,0 +1,446 @@
+"""`salvage`: copy the sound records of damaged shards to new shards, and report what was lost."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill import _core
+from recordmill.errors import FormatError, FramingError, InputError, LimitError, RecordmillError, ShardChangedError
+from recordmill.formats.base import Format
+from recordmill.formats.registry import FORMATS, get_format
+from recordmill.schema import Schema
+from recordmill.shards.completeness import Selection, select_shards
+from recordmill.shards.dataset_output import DatasetDescription, DatasetOutput, ShardOptions
+from recordmill.shards.foreign_index import foreign_index_path, read_foreign_index
+from recordmill.shards.index import ENTRY_POINTS_SUFFIX, SIDECAR_SUFFIX, IndexMode, sidecar_path
+from recordmill.shards.lost_ranges import LostRange, LostRanges, find_lost_ranges
+from recordmill.shards.native_errors import native_errors
+from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_shard
+from recordmill.shards.output import (
+    ShardOutput,
+    check_payload_size,
+    frame_payloads,
+)
+from recordmill.shards.paths import Paths, check_local_path
+from recordmill.shards.sidecar import Sidecar
+from recordmill.shards.sound_records import SoundRecords, find_sound_records
+from recordmill.shards.spanning import group_spanning_files
+from recordmill.storage.local import LOCAL
+from recordmill.types import FrameIndex, Ragged
+
+# Payloads are copied in pieces of about this many bytes, to limit memory. A longer record is a piece of its own.
+_PIECE_BYTES = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class SalvageResult:
+    """Result of `salvage`: the records that were copied and the byte ranges that were lost.
+
+    Parameters
+    ----------
+    num_records : int
+        Number of copied records.
+    num_bytes : int
+        Uncompressed size of the new shards.
+    paths : list of str
+        Paths of the new shards, in the order of the sources.
+    lost : list of LostRange
+        Lost ranges in the order of shards and offsets, at most 10,000 per shard.
+    num_lost_ranges : int
+        Number of all lost ranges.
+    num_lost_records : int
+        Number of records in all lost ranges.
+    is_exact : bool
+        Whether `num_lost_records` is exact. Otherwise it is an estimate.
+    warnings : list of str
+        Indexes that could not be written beside the new shards. `salvage` also emits each as a RuntimeWarning.
+    """
+
+    num_records: int = 0
+    num_bytes: int = 0
+    paths: list[str] = field(default_factory=list)
+    lost: list[LostRange] = field(default_factory=list)
+    num_lost_ranges: int = 0
+    num_lost_records: int = 0
+    is_exact: bool = True
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """True if nothing was lost."""
+        return self.num_lost_ranges == 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as a dict that can be written as JSON.
+
+        Returns
+        -------
+        dict
+            ``{"ok", "num_records", "num_bytes", "paths", "num_lost_ranges", "num_lost_records", "is_exact", "lost",
+            "warnings"}``
+        """
+        return {
+            "ok": self.ok,
+            "num_records": self.num_records,
+            "num_bytes": self.num_bytes,
+            "paths": self.paths,
+            "num_lost_ranges": self.num_lost_ranges,
+            "num_lost_records": self.num_lost_records,
+            "is_exact": self.is_exact,
+            "lost": [lost.to_json() for lost in self.lost],
+            "warnings": self.warnings,
+        }
+
+
+def salvage(  # noqa: PLR0913 (the options of one command)
+    source: Paths,
+    destination: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    compression: str | None = None,
+    compression_level: int = -1,
+    source_format: str | None = None,
+    source_compression: str | None = "auto",
+    payload: str | None = "auto",
+    overwrite: bool = False,
+    index: IndexMode = "auto",
+    break_lock: bool = False,
+    max_decompressed_bytes: int | None = None,
+    max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
+) -> SalvageResult:
+    """Copy all sound records of damaged shards to new shards, and report what was lost.
+
+    Payloads are copied unchanged, also to another format. There is one new shard per source file; a file without a
+    sound record results in an empty shard, or in none if the format cannot store empty shards. Nothing is written if
+    there is no sound record at all. The sources and the files beside them are not changed.
+
+    Records after damage are found by means of the sidecar index, if the shard has one, and otherwise by the checksums
+    of TFRecord or the magic words of RecordIO. In OFRecord without an index, records after a damaged length are lost.
+
+    Parameters
+    ----------
+    source : path, pattern, directory, or iterable of them
+        The damaged shards. Other shards among them are copied as well.
+    destination : path
+        Prefix of the names of the new shards, or the name of a single shard.
+    format : str, optional
+        Format of the new shards, such as "tfrecord", "ofrecord" or "recordio"; by default the one whose suffix
+        `destination` has, else that of the sources.
+    compression : str, optional
+        Compression of the new shards (TFRecord only). Either "gzip" or "zlib".
+    compression_level : int
+        Level from 0 to 9, or -1 for the default of the compression.
+    source_format : str, optional
+        Format of the sources; detected from the content by default. Needed if the beginning of a shard is damaged and
+        its name does not show the format.
+    source_compression : str or None
+        Compression of the sources; "auto" detects it from their content. One of "auto", "gzip" or "zlib".
+    payload : str or None
+        Codec with which payloads are checked. "auto" checks only payloads without a checksum: if at least three
+        quarters of them can be parsed, the others are damaged. A name checks all payloads, None checks none. One of
+        "auto", "example", "sequence_example", "ofrecord", "irheader" or "raw".
+    overwrite : bool
+        Whether to replace existing shards.
+    index : str
+        "auto" stores a sidecar index beside each new shard, with the schema of the writer if the sources had one. With
+        "never", the first `open` builds the index.
+    break_lock : bool
+        Write although a process of another machine has locked the destination.
+    max_decompressed_bytes : int, optional
+        Maximum size of a compressed source after decompression, in bytes; the rest is reported as lost. The default is
+        64 MiB or 250 times the file size, whichever is larger.
+    max_record_bytes : int, default 1073741824
+        Maximum length of a payload in bytes. A longer record is reported as lost.
+
+    Returns
+    -------
+    SalvageResult
+
+    Raises
+    ------
+    OutputExistsError
+        If a shard of that name exists and `overwrite` is False.
+    IncompleteDatasetError
+        If the writer of the sources was interrupted; `repair` completes its work.
+    InputError
+        If the destination is one of the sources, or if its format cannot store one of the records. No shard is written.
+    ShardChangedError
+        If a source changes while it is read. No shard is written.
+    WriteError
+        If the folder is not writable or the disk is full. No shard is written.
+    FileNotFoundError
+        If a source does not exist.
+    ValueError
+        If an option is invalid, or if the sources have different formats and none is chosen for the new shards.
+
+    Examples
+    --------
+    >>> content = bytearray(Path("train.tfrecord").read_bytes())
+    >>> content[20] ^= 1
+    >>> Path("damaged.tfrecord").write_bytes(content) == len(content)
+    True
+    >>> result = rm.salvage("damaged.tfrecord", "rescued.tfrecord")
+    >>> result.num_records, result.num_lost_records, result.lost[0].kind
+    (7, 1, 'payload_checksum')
+    """
+    target = check_local_path(destination)
+    if not target:
+        raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'rescued/train'")
+    options = {
+        "format": source_format,
+        "compression": source_compression,
+        "max_decompressed_bytes": max_decompressed_bytes,
+        "max_record_bytes": max_record_bytes,
+    }
+    selection = select_shards(source, LOCAL)
+    selection.raise_if_interrupted(LOCAL)
+    files = selection.files
+    format_ = _choose_format(target, format, files, options)
+    shard_options = ShardOptions(compression, compression_level, overwrite, index, break_lock)
+    dataset = DatasetOutput(LOCAL, target, format_, shard_options)
+    try:
+        paths = dataset.shard_paths(len(files))
+        _check_no_source(files, [*paths, *dataset.find_other_shards(paths)])
+        dataset.check_not_existing(paths)
+        dataset.remove_leftover_files()
+        result = _Salvage(files, dataset, format_, options, payload).run()
+    except BaseException:
+        dataset.discard()
+        raise
+    return _add_missing_shards(result, selection)
+
+
+def _add_missing_shards(result: SalvageResult, selection: Selection) -> SalvageResult:
+    """Add the shards that the manifest, or the total in the names, states but that do not exist."""
+    counts = selection.count_missing_records()
+    lost = [
+        LostRange(path, 0, None, "missing_shard", "the shard does not exist", counts.get(path, 1), path in counts)
+        for path in selection.missing
+    ]
+    return replace(
+        result,
+        lost=lost + result.lost,
+        num_lost_ranges=len(lost) + result.num_lost_ranges,
+        num_lost_records=sum(shard.num_records for shard in lost) + result.num_lost_records,
+        is_exact=result.is_exact and all(shard.is_exact for shard in lost),
+    )
+
+
+def _choose_format(destination: str, name: str | None, files: Sequence[str], options: Mapping[str, Any]) -> Format:
+    """Choose the format of the new shards: by name, by the suffix of the destination, or that of the sources."""
+    if name is not None:
+        return get_format(name)
+    stem = destination.removesuffix(".gz").removesuffix(".zlib")
+    for format_ in FORMATS.values():
+        if stem.endswith(format_.suffixes):
+            return format_
+    found = {shard.format.name: shard.format for shard in _open_readable_shards(files, options)}
+    if len(found) > 1:
+        names = ", ".join(sorted(found))
+        raise ValueError(f"the sources have different formats ({names}): choose one for the new shards with format=...")
+    return next(iter(found.values()), next(iter(FORMATS.values())))
+
+
+def _open_readable_shards(files: Sequence[str], options: Mapping[str, Any]) -> Iterator[OpenShard]:
+    for path in files:
+        try:
+            yield open_shard([path], **options, storage=LOCAL)
+        except RecordmillError:
+            continue  # The file is reported as lost.
+
+
+def _check_no_source(sources: Sequence[str], replaced: Sequence[str]) -> None:
+    """Raise InputError if the new shards would replace a source, or a file beside it."""
+    kept = {_identify(path): source for source in sources for path in _list_companions(source)}
+    kept.pop(None, None)
+    for path in replaced:
+        for name in _list_companions(path):
+            if (source := kept.get(_identify(name))) is not None:
+                raise InputError(
+                    "the destination would replace one of the sources, or a file beside it",
+                    kind="same_file",
+                    shard=source,
+                    found=name,
+                    hint="choose another destination",
+                )
+
+
+def _identify(path: str) -> tuple[int, ...] | None:
+    """Return the id of a file; None if there is no such file."""
+    try:
+        return LOCAL.stat(path).file_id or None
+    except OSError:
+        return None
+
+
+def _list_companions(path: str) -> list[str]:
+    """Return the path of a shard and those of the files that may lie beside it."""
+    suffixes = {format_.index.suffix for format_ in FORMATS.values() if format_.index is not None}
+    sidecars = [sidecar_path(path, suffix) for suffix in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX)]
+    return [path, *sidecars, *(foreign_index_path(path, suffix) for suffix in sorted(suffixes))]
+
+
+class _Salvage:
+    """One run of `salvage`: copies file after file, and commits all new shards together."""
+
+    def __init__(
+        self,
+        files: Sequence[str],
+        dataset: DatasetOutput,
+        format_: Format,
+        options: Mapping[str, Any],
+        payload: str | None,
+    ) -> None:
+        self._files, self._dataset, self._format = files, dataset, format_
+        self._options, self._payload = options, payload
+        self._paths = dataset.shard_paths(len(files))
+        self._lost: list[LostRanges] = []
+        # Schema and payload codec of the writer, for each shard with sound records.
+        self._schemas: list[tuple[Schema | None, str | None]] = []
+
+    def run(self) -> SalvageResult:
+        for files in group_spanning_files(self._files, self._options, LOCAL):
+            self._copy_stream(files)
+        outputs = self._dataset.outputs
+        if any(output.num_records for output in outputs):
+            self._commit()
+        else:
+            self._dataset.discard()
+            outputs = []
+        return SalvageResult(
+            num_records=sum(output.num_records for output in outputs),
+            num_bytes=sum(output.num_bytes for output in outputs),
+            paths=[output.path for output in outputs],
+            lost=[found for lost in self._lost for found in lost.ranges],
+            num_lost_ranges=sum(lost.num_ranges for lost in self._lost),
+            num_lost_records=sum(lost.num_records for lost in self._lost),
+            is_exact=all(lost.is_exact for lost in self._lost),
+            warnings=[text for output in outputs for text in output.warnings],
+        )
+
+    def _commit(self) -> None:
+        outputs, (schema, payload) = self._dataset.outputs, self._schemas[0]
+        if schema is None or any(known != (schema, payload) for known in self._schemas):
+            schema = payload = None
+        for output, path in zip(outputs, self._dataset.shard_paths(len(outputs)), strict=True):
+            output.rename(path)
+        self._dataset.commit(outputs, DatasetDescription(schema, payload))
+
+    def _copy_stream(self, files: Sequence[str]) -> None:
+        """Copy the sound records of one file, or of several files whose records continue in the next one."""
+        try:
+            shard = open_shard(files, **self._options, storage=LOCAL)
+            records = find_sound_records(shard, self._payload)
+        except ShardChangedError:
+            raise
+        except RecordmillError as error:
+            self._lost.append(_describe_unreadable(files, error))
+            for _ in files:
+                self._add_shard(num_records=0)
+            return
+        self._lost.append(find_lost_ranges(records))
+        if len(records.frames):
+            self._schemas.append(_find_writer_schema(records.inspection.sidecar))
+        keys = self._find_keys(records)
+        for start, stop in _split_by_file(shard, records.frames):
+            output = self._add_shard(stop - start)
+            if output is not None:
+                for rows in _split_pieces(records.frames, start, stop):
+                    self._copy_piece(records, rows, output, keys)
+                output.finish()
+
+    def _add_shard(self, num_records: int) -> ShardOutput | None:
+        """Create the next new shard; return None if it would be empty and the format cannot store empty shards."""
+        if not num_records and self._format.framing.min_payload_bytes:
+            return None
+        output = self._dataset.create_shard(self._paths[len(self._dataset.outputs)])
+        if not num_records:
+            output.finish()
+        return output
+
+    def _copy_piece(self, records: SoundRecords, rows: slice, output: ShardOutput, keys: list[str] | None) -> None:
+        shard, frames = records.inspection.shard, records.frames[rows]
+        with native_errors(shard.name):
+            blocks = _core.fetch(shard.source, shard.format.framing.kind, frames.offsets, frames.lengths)
+        payloads = Ragged.from_blocks(*blocks)
+        self._check_storable(records, rows.start, np.diff(payloads.row_splits))
+        output.append(frame_payloads(output.format, payloads), None if keys is None else keys[rows])
+
+    def _check_storable(self, records: SoundRecords, first: int, lengths: NDArray[np.int64]) -> None:
+        """Raise InputError if the format of the destination cannot store one of the payloads."""
+        inspection = records.inspection
+        for row in (int(lengths.argmax()), int(lengths.argmin())):
+            try:
+                check_payload_size(self._format, int(lengths[row]), row)
+            except (LimitError, FramingError) as error:
+                offset = int(records.frames.offsets[first + row])
+                raise InputError(
+                    error.message,
+                    kind=error.kind,
+                    shard=inspection.shard.name,
+                    record=inspection.find_ordinal(offset),
+                    offset=offset,
+                    expected=error.expected,
+                    found=error.found,
+                    hint="choose another format for the new shards: format=...",
+                ) from None
+
+    def _find_keys(self, records: SoundRecords) -> list[str] | None:
+        """Return the keys of the sound records in the source's own index file, if the new shards have such a file."""
+        shard = records.inspection.shard
+        if not self._format.index_on_write or len(shard.paths) > 1:
+            return None
+        try:
+            known = read_foreign_index(shard)
+        except (FormatError, OSError):
+            return None
+        keys = {} if known is None else dict(zip(known[1], known[0], strict=True))
+        found = [keys.get(offset) for offset in records.frames.offsets.tolist()] if keys else [None]
+        return None if None in found else [key for key in found if key is not None]
+
+
+def _find_writer_schema(sidecar: Sidecar | None) -> tuple[Schema | None, str | None]:
+    """Return the schema and the payload codec that the writer of a shard has saved."""
+    if sidecar is None or sidecar.is_inferred or sidecar.schema is None:
+        return None, None
+    return sidecar.schema, sidecar.payload
+
+
+def _split_by_file(shard: OpenShard, frames: FrameIndex) -> list[tuple[int, int]]:
+    """Return the range of records that begin in each file of a shard."""
+    num_bytes = [shard.storage.stat(path).num_bytes for path in shard.paths]
+    splits = np.searchsorted(frames.offsets, np.cumsum(num_bytes)[:-1]).tolist()
+    return list(zip([0, *splits], [*splits, len(frames)], strict=True))
+
+
+def _split_pieces(frames: FrameIndex, start: int, stop: int) -> Iterator[slice]:
+    """Split a range of records into ranges of at most `_PIECE_BYTES`, or of one record."""
+    ends = np.cumsum(frames.lengths)
+    while start < stop:
+        end = int(np.searchsorted(ends, ends[start] - frames.lengths[start] + _PIECE_BYTES, side="right"))
+        end = min(max(end, start + 1), stop)
+        yield slice(start, end)
+        start = end
+
+
+def _describe_unreadable(files: Sequence[str], error: RecordmillError) -> LostRanges:
+    """Describe files that cannot be read at all."""
+    reason = str(error).splitlines()[0]
+    if error.hint is not None:
+        # The hint names the arguments of functions that only read.
+        reason += "; " + re.sub(r"\b(format|compression)=", r"source_\1=", error.hint)
+    ranges = [
+        LostRange(
+            path, 0, None if num_bytes else 0, error.kind or "unreadable", reason, int(num_bytes > 0), not num_bytes
+        )
+        for path, num_bytes in ((path, LOCAL.stat(path).num_bytes) for path in files)
+    ]
+    num_records = sum(lost.num_records for lost in ranges)
+    return LostRanges(ranges, len(ranges), num_records, all(lost.is_exact for lost in ranges))

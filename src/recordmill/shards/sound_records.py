@@ -1,0 +1,368 @@
+"""Find the records of a damaged shard that can be copied.
+
+These are the records that `verify` counts as intact, and some that it does not count: records whose checksum is right
+but whose payload is of another type, records whose only fault are padding bytes, and records that begin inside a frame
+whose length is damaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill import _core
+from recordmill.shards.index import ShardIndex
+from recordmill.shards.native_errors import native_errors
+from recordmill.shards.open import OpenShard
+from recordmill.shards.sidecar import Sidecar, has_any_equal_block
+from recordmill.shards.verify import Inspection, choose_codec, find_index, inspect_shard
+from recordmill.types import Fault, FrameIndex, Ragged
+
+# Faults after which a stream cannot be read, so that the end of the shard is unknown.
+STREAM_FAULTS = ("bad_compression", "limit_exceeded")
+# Faults of exactly one record, whose length is known.
+ONE_RECORD = ("payload_checksum", "sidecar_checksum", "bad_payload", "bad_padding", "record_too_long")
+_KNOWN_END = (*ONE_RECORD, *STREAM_FAULTS)
+# If a larger part of the payloads does not parse, the records are of several types rather than damaged.
+_MAX_UNPARSED = 0.25
+# Number of frames that one native call looks for in a damaged area.
+_SEARCH_RECORDS = 64
+# In an area, damaged frames are read up to this multiple of its size.
+_MAX_REREADS = 8
+_TOO_LONG = "another record begins before the end of the record"
+# Starts of records are found in pieces of this size, which overlap by less than the longest header.
+_PIECE_BYTES = 4 << 20
+_OVERLAP_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedArea:
+    """Bytes between two sound records, which belong to other records or to none, with the faults in them."""
+
+    start: int
+    stop: int
+    faults: list[Fault]
+
+
+@dataclass(frozen=True, slots=True)
+class SoundRecords:
+    """The records of a shard that can be copied.
+
+    Parameters
+    ----------
+    inspection : Inspection
+    frames : FrameIndex
+        Frames of the records, in ascending order.
+    areas : list of DamagedArea
+        Areas with the faults that the inspection describes, in ascending order. Some may contain frames.
+    """
+
+    inspection: Inspection
+    frames: FrameIndex
+    areas: list[DamagedArea]
+
+
+def find_sound_records(shard: OpenShard, payload: str | None) -> SoundRecords:
+    """Find the records of a shard that can be copied; `payload` has the same meaning as in `verify`."""
+    index = find_index(shard)
+    inspection = _inspect(shard, index, payload)
+    if index is not None and _describes_other_file(inspection, index):
+        index = None
+        inspection = _inspect(shard, index, payload)
+    num_unparsed = _count_unparsed(inspection)
+    if payload == "auto" and num_unparsed > _MAX_UNPARSED * (len(inspection.sound) + num_unparsed):
+        inspection = inspect_shard(shard, index, None)
+    records = SoundRecords(inspection, inspection.sound, list(_list_areas(inspection)))
+    with native_errors(shard.name):
+        return _add_records_before_stream_damage(_add_hidden_records(_add_padded_records(records)))
+
+
+def _inspect(shard: OpenShard, index: ShardIndex | None, payload: str | None) -> Inspection:
+    # A record whose checksum is right is sound, whatever its payload.
+    is_checked = shard.format.framing.has_checksum or _has_all_checksums(index)
+    codec = None if is_checked and payload == "auto" else choose_codec(shard, index, payload)
+    return inspect_shard(shard, index, codec)
+
+
+def _has_all_checksums(index: ShardIndex | None) -> bool:
+    if index is None or index.sidecar.checksums is None or index.condition == "appended":
+        return False
+    return len(index.sidecar.checksums) == index.sidecar.num_records
+
+
+def _describes_other_file(inspection: Inspection, index: ShardIndex) -> bool:
+    """Return True if a shard of the same size was replaced by another one after the index was written."""
+    if index.condition != "damaged" or inspection.num_faults <= len(inspection.sound):
+        return False
+    with native_errors(inspection.shard.name):
+        return not has_any_equal_block(index.sidecar, inspection.shard.source)
+
+
+def find_end(inspection: Inspection) -> int:
+    """Return the end of the uncompressed shard as far as it is known: from the bytes, the index or a fault."""
+    known_end = 0 if inspection.sidecar is None else inspection.sidecar.end
+    fault_end = max((fault.offset or 0 for fault in inspection.faults if fault.kind in STREAM_FAULTS), default=0)
+    return max(inspection.shard.source.num_bytes or 0, known_end, fault_end)
+
+
+def list_gaps(inspection: Inspection, frames: FrameIndex) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the start and the end of the bytes before each frame, and of those after the last one."""
+    starts = np.concatenate(([0], frames.offsets + frames.lengths)).astype(np.int64)
+    return starts, np.concatenate((frames.offsets, [max(find_end(inspection), starts[-1])])).astype(np.int64)
+
+
+def _count_unparsed(inspection: Inspection) -> float:
+    """Return the number of payloads that do not parse; with many faults, an estimate from the first ones."""
+    faults = inspection.faults
+    share = sum(fault.kind == "bad_payload" for fault in faults) / max(len(faults), 1)
+    return share * inspection.num_faults
+
+
+def _list_areas(inspection: Inspection) -> Iterator[DamagedArea]:
+    starts, stops = list_gaps(inspection, inspection.sound)
+    groups: dict[int, list[Fault]] = {}
+    for gap, fault in zip(inspection.list_gaps(), inspection.faults, strict=True):
+        groups.setdefault(gap, []).append(fault)
+    for gap, faults in groups.items():
+        yield DamagedArea(int(starts[gap]), int(stops[gap]), faults)
+
+
+def _add_hidden_records(records: SoundRecords) -> SoundRecords:
+    """Add the records that begin inside damaged frames, and remove frames in which other records begin.
+
+    `verify` skips a damaged frame as a whole. In a format without checksums, a frame whose length is damaged may look
+    intact although it contains other records.
+    """
+    shard, sidecar = records.inspection.shard, records.inspection.sidecar
+    if not shard.format.framing.can_resync:
+        return records
+    num_indexed_bytes = 0 if sidecar is None else sidecar.end
+    starts = _list_starts(records, num_indexed_bytes)
+    spans = [(area.start, area.stop) for area in records.areas if _may_hide_records(area, num_indexed_bytes, starts)]
+    records = replace(records, frames=_merge_frames(records.frames, _search_spans(records.inspection, spans, starts)))
+    if starts is not None and (rows := _find_too_long(records.frames, starts)):
+        records = _replace_frames(records, rows, starts)
+    return replace(records, areas=_merge_areas(records.areas))
+
+
+def _may_hide_records(area: DamagedArea, num_indexed_bytes: int, starts: NDArray[np.int64] | None) -> bool:
+    """Return True if records may begin in an area at positions at which `verify` does not look for them."""
+    if area.start < num_indexed_bytes or all(fault.kind in _KNOWN_END for fault in area.faults):
+        return False
+    # After a single damaged header, `verify` looks at all bytes. After several faults, it has skipped frames.
+    return starts is not None or len(area.faults) > 1
+
+
+def _list_starts(records: SoundRecords, begin: int) -> NDArray[np.int64] | None:
+    """Return the positions after `begin` at which records begin for certain; None if the format has no such positions.
+
+    In a damaged stream, only the bytes before the damage can be read; all records are there.
+    """
+    shard, frames = records.inspection.shard, records.frames
+    find_starts, starts = shard.format.framing.find_starts, [np.zeros(0, np.int64)]
+    if find_starts is None:
+        return None
+    end = shard.source.num_bytes
+    if end is None:
+        end = int(frames.offsets[-1] + frames.lengths[-1]) if len(frames) else 0
+    for first in range(begin - begin % 8, end, _PIECE_BYTES):
+        data = memoryview(shard.source.read(first, min(_PIECE_BYTES + _OVERLAP_BYTES, end - first)))
+        starts.append(first + find_starts(data))
+    return np.unique(np.concatenate(starts))
+
+
+def _find_too_long(frames: FrameIndex, starts: NDArray[np.int64]) -> list[int]:
+    """Return the rows of the frames in which another record begins, so that their lengths must be wrong."""
+    if not len(frames):
+        return []
+    rows = np.maximum(np.searchsorted(frames.offsets, starts, side="right") - 1, 0)
+    offsets = frames.offsets[rows]
+    is_inside = (starts > offsets) & (starts < offsets + frames.lengths[rows])
+    return list(np.unique(rows[is_inside]).tolist())
+
+
+def _replace_frames(records: SoundRecords, rows: list[int], known: NDArray[np.int64]) -> SoundRecords:
+    """Replace frames whose lengths are damaged by those that begin inside them."""
+    inspection, frames = records.inspection, records.frames
+    starts, stops = frames.offsets[rows], list_gaps(inspection, frames)[1][np.array(rows) + 1]
+    added = _search_spans(inspection, list(zip(starts.tolist(), stops.tolist(), strict=True)), known)
+    kept = FrameIndex(np.delete(frames.offsets, rows), np.delete(frames.lengths, rows))
+    areas = [
+        DamagedArea(start, stop, [Fault("bad_length", inspection.shard.name, None, start, _TOO_LONG)])
+        for start, stop in zip(starts.tolist(), (starts + frames.lengths[rows]).tolist(), strict=True)
+    ]
+    return SoundRecords(inspection, _merge_frames(kept, added), records.areas + areas)
+
+
+def _merge_areas(areas: list[DamagedArea]) -> list[DamagedArea]:
+    """Return areas in ascending order, and merge those that touch."""
+    merged: list[DamagedArea] = []
+    for area in sorted(areas, key=lambda area: (area.start, area.stop)):
+        if merged and merged[-1].stop >= area.start:
+            last = merged.pop()
+            area = DamagedArea(last.start, max(last.stop, area.stop), last.faults + area.faults)  # noqa: PLW2901
+        merged.append(area)
+    return merged
+
+
+def _search_spans(
+    inspection: Inspection, spans: list[tuple[int, int]], starts: NDArray[np.int64] | None
+) -> list[tuple[int, int]]:
+    """Return the intact frames inside of spans; none begins at the start of its span."""
+    found: list[tuple[int, int]] = []
+    for begin, stop in spans:
+        if starts is None:
+            found += _search_all_bytes(inspection, begin + 1, stop)
+        else:
+            candidates = _search_starts(inspection, begin + 1, stop, starts)
+            found += [frame for frame in candidates if _is_payload_intact(inspection, frame)]
+    return found
+
+
+def _search_starts(
+    inspection: Inspection, begin: int, stop: int, starts: NDArray[np.int64]
+) -> Iterator[tuple[int, int]]:
+    """Yield the complete frames that begin at one of `starts` and end before the next one."""
+    source, kind = inspection.shard.source, inspection.shard.format.framing.kind
+    while (row := int(np.searchsorted(starts, begin))) < len(starts) and starts[row] < stop:
+        blocks = _core.scan(source, kind, start=int(starts[row]), max_records=_SEARCH_RECORDS)
+        begin = int(starts[row]) + 1
+        for offset, length in zip(np.asarray(blocks[0]).tolist(), np.asarray(blocks[1]).tolist(), strict=True):
+            row = int(np.searchsorted(starts, offset, side="right"))
+            if offset + length > min(stop, int(starts[row]) if row < len(starts) else stop):
+                break
+            yield offset, length
+            begin = offset + length
+
+
+def _search_all_bytes(inspection: Inspection, begin: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Yield the intact frames between two positions, also those inside of damaged frames.
+
+    A hostile shard can contain any number of damaged frames inside others, so the number of bytes that are read
+    repeatedly is limited.
+    """
+    source, kind = inspection.shard.source, inspection.shard.format.framing.kind
+    num_rereadable = _MAX_REREADS * (stop - begin)
+    while begin < stop:
+        blocks = _core.scan(source, kind, start=begin, max_records=2, resync=True)
+        damaged = {fault[1] for fault in blocks[3]}
+        frames = zip(np.asarray(blocks[0]).tolist(), np.asarray(blocks[1]).tolist(), strict=True)
+        offset, length = next((frame for row, frame in enumerate(frames) if row not in damaged), (stop, 0))
+        begin = offset + 1
+        if length and offset + length <= stop and num_rereadable > 0:
+            if _is_payload_intact(inspection, (offset, length)):
+                yield offset, length
+                begin = offset + length
+            num_rereadable -= length
+
+
+def _add_records_before_stream_damage(records: SoundRecords) -> SoundRecords:
+    """Add the last records before the damage of a compressed stream.
+
+    After a damaged record, the native search for the next one reads ahead, and ends where reading ahead fails.
+    """
+    inspection = records.inspection
+    shard, faults = inspection.shard, inspection.faults
+    is_complete = shard.source.num_bytes is not None or any(fault.kind in STREAM_FAULTS for fault in faults)
+    if is_complete or not records.areas or not shard.format.framing.can_resync:
+        return records
+    last = int(records.frames.offsets[-1] + records.frames.lengths[-1]) if len(records.frames) else 0
+    damage = _read_before_damage(shard, last)
+    if damage is None:
+        return records
+    fault, tail = damage
+    tail_start = (fault.offset or 0) - len(tail)
+    part = replace(inspection, shard=replace(shard, source=_core.Source.from_bytes(tail)), index=None)
+    added = [(tail_start + offset, length) for offset, length in _search_all_bytes(part, 0, len(tail))]
+    area = replace(records.areas[-1], stop=fault.offset or 0, faults=[*records.areas[-1].faults, fault])
+    inspection = replace(inspection, faults=[*faults, fault], num_faults=inspection.num_faults + 1)
+    return SoundRecords(inspection, _merge_frames(records.frames, added), [*records.areas[:-1], area])
+
+
+def _read_before_damage(shard: OpenShard, begin: int) -> tuple[Fault, memoryview] | None:
+    """Return the damage of a compressed stream, and the last bytes before it; None if the stream is intact.
+
+    The bytes begin at `begin` or after it, and are at most `_PIECE_BYTES`.
+    """
+    position = begin
+    while shard.source.num_bytes is None:
+        try:
+            shard.source.read(position, _PIECE_BYTES)
+        except _core.CoreFault as error:
+            kind, _, offset, _, _, message = error.args
+            start = max(begin, offset - _PIECE_BYTES)
+            fault = Fault(kind, shard.name, None, offset, message)
+            return fault, memoryview(shard.source.read(start, max(offset - start, 0)))
+        position += _PIECE_BYTES
+    return None
+
+
+def _add_padded_records(records: SoundRecords) -> SoundRecords:
+    """Add the records whose only fault is padding that is not zero, because padding is not part of the payload."""
+    inspection = records.inspection
+    if not any(fault.kind == "bad_padding" for fault in inspection.faults):
+        return records
+    added = [frame for frame in _find_padded_frames(inspection) if _is_payload_intact(inspection, frame)]
+    starts = np.array([offset for offset, _ in added], np.int64)
+    ends = starts + np.array([length for _, length in added], np.int64)
+
+    def is_remaining(fault: Fault) -> bool:
+        row = int(np.searchsorted(starts, fault.offset or 0, side="right")) - 1
+        return row < 0 or (fault.offset or 0) >= int(ends[row])
+
+    areas = [replace(area, faults=list(filter(is_remaining, area.faults))) for area in records.areas]
+    areas = [area for area in areas if area.faults]
+    return SoundRecords(inspection, _merge_frames(records.frames, added), areas)
+
+
+def _find_padded_frames(inspection: Inspection) -> Iterator[tuple[int, int]]:
+    """Yield the complete frames that are not sound.
+
+    A frame before other damage is not among them: if bytes were inserted into its payload, its last bytes are where the
+    padding should be.
+    """
+    source, kind = inspection.shard.source, inspection.shard.format.framing.kind
+    blocks = _core.scan(source, kind, resync=True)
+    offsets, lengths = np.asarray(blocks[0]), np.asarray(blocks[1])
+    is_complete = np.ones(len(offsets) + 1, np.bool_)
+    is_complete[[fault[1] or 0 for fault in blocks[3]]] = False
+    is_padded = is_complete[:-1] & is_complete[1:] & ~np.isin(offsets, inspection.sound.offsets)
+    if inspection.sidecar is not None:
+        is_padded &= _matches_index(offsets, lengths, inspection.sidecar)
+    yield from zip(offsets[is_padded].tolist(), lengths[is_padded].tolist(), strict=True)
+
+
+def _matches_index(offsets: NDArray[np.int64], lengths: NDArray[np.int64], sidecar: Sidecar) -> NDArray[np.bool_]:
+    """Return which frames have the offset and length that the index states, or begin after its last frame."""
+    if not sidecar.num_records:
+        return np.ones(len(offsets), np.bool_)
+    rows = np.minimum(np.searchsorted(sidecar.index.offsets, offsets), sidecar.num_records - 1)
+    is_equal = (sidecar.index.offsets[rows] == offsets) & (sidecar.index.lengths[rows] == lengths)
+    return np.asarray(is_equal | (offsets >= sidecar.end))
+
+
+def _is_payload_intact(inspection: Inspection, frame: tuple[int, int]) -> bool:
+    """Return True if a payload has the right checksums, and parses if payloads are parsed."""
+    shard, codec, sidecar = inspection.shard, inspection.codec, inspection.sidecar
+    offsets, lengths = np.array([frame[0]], np.int64), np.array([frame[1]], np.int64)
+    checksums = None
+    if sidecar is not None and frame[0] < sidecar.end and sidecar.checksums is not None:
+        row = int(np.searchsorted(sidecar.index.offsets, frame[0]))
+        checksums = sidecar.checksums[row : row + 1].astype(np.int64) if row < len(sidecar.checksums) else None
+    try:
+        blocks = _core.fetch(shard.source, shard.format.framing.kind, offsets, lengths, checksums=checksums)
+    except _core.CoreFault:
+        return False
+    return codec is None or codec.kind is None or codec.infer_features(Ragged.from_blocks(*blocks)).fault is None
+
+
+def _merge_frames(frames: FrameIndex, added: list[tuple[int, int]]) -> FrameIndex:
+    """Add frames, given as offsets and lengths, to others; return them in ascending order."""
+    columns = np.array(added, np.int64).reshape(-1, 2)
+    offsets = np.concatenate((frames.offsets, columns[:, 0]))
+    lengths = np.concatenate((frames.lengths, columns[:, 1]))
+    order = np.argsort(offsets, kind="stable")
+    return FrameIndex(offsets[order], lengths[order])
