@@ -22,8 +22,9 @@ MASKED = (("photo_422", "mask_palette"), ("photo_422", "mask_gray"))
 
 
 def read_files(folder: Path) -> list[Any]:
-    """Return names and bytes of all files in a folder, hidden ones included."""
-    return [[path.name, path.read_bytes()] for path in sorted(folder.iterdir()) if path.is_file()]
+    """Return names and bytes of all files in a folder, hidden ones included, except manifests."""
+    files = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.endswith(".manifest.json")]
+    return [[path.name, path.read_bytes()] for path in files]
 
 
 def make_examples(count: int = 11) -> Iterator[dict[str, Any]]:

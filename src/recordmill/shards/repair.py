@@ -70,6 +70,8 @@ def repair(destination: str | os.PathLike[str], *, break_lock: bool = False) -> 
 
     Examples
     --------
+    >>> with rm.ShardWriter("out/train") as writer:
+    ...     writer.write({"label": 1})
     >>> rm.repair("out/train")
     RepairResult(completed=[], undone=[])
     """

@@ -54,7 +54,9 @@ def test_command_with_defaults_prints_and_writes_as_in_the_tutorial(
         *(f"./images/train_set/{number}.png feature saved" for number in range(11)),
         "Process image successfully !!!",
     ]
-    assert sorted(path.name for path in (working_folder / "dataset").iterdir()) == [f"part-{part}" for part in range(5)]
+    assert sorted(path.name for path in (working_folder / "dataset").glob("[!.]*")) == [
+        f"part-{part}" for part in range(5)
+    ]
     reader = flow.nn.OFRecordReader("dataset", data_part_num=5)
     assert take_labels(reader, 12) == [number % 10 for number in [*range(11), 0]]
 

@@ -137,7 +137,7 @@ def test_tensorflow_1_names_are_aliases() -> None:
 def test_gfile_listing_hides_index_files(tmp_path: Path) -> None:
     with rm.ShardWriter(tmp_path / "x.tfrecord") as writer:
         writer.write({"a": 1})
-    assert len(os.listdir(tmp_path)) == 2
+    assert len(os.listdir(tmp_path)) == 3
     assert tf.io.gfile.listdir(str(tmp_path)) == ["x.tfrecord"] == tf.gfile.ListDirectory(str(tmp_path))
     assert tf.io.gfile.glob(f"{tmp_path}/*") == [f"{tmp_path}/x.tfrecord"]
     tf.gfile.Remove(f"{tmp_path}/x.tfrecord")

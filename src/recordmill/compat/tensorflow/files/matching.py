@@ -7,8 +7,8 @@ import os
 import re
 
 _WILDCARD = re.compile(r"[*?\[\\]")
-# Sidecar files of a shard (index and entry points), which programs that list folders do not expect.
-_SIDECAR = re.compile(r"\..+\.(rmx|rme)\Z")
+# Sidecar files of a shard (index and entry points) and manifests, which programs that list folders do not expect.
+_SIDECAR = re.compile(r"\.(?P<shard>.+)\.(rmx|rme|(?P<manifest>manifest\.json))\Z")
 
 
 def list_entries(folder: str) -> list[str]:
@@ -19,13 +19,14 @@ def list_entries(folder: str) -> list[str]:
 def sidecar_paths(path: str) -> list[str]:
     """Return the paths at which sidecar files of a shard may exist."""
     folder, name = os.path.split(path)
-    return [os.path.join(folder, f".{name}{suffix}") for suffix in (".rmx", ".rme")]
+    return [os.path.join(folder, f".{name}{suffix}") for suffix in (".rmx", ".rme", ".manifest.json")]
 
 
 def is_sidecar(path: str) -> bool:
-    """Return whether a path names a sidecar file whose shard exists."""
+    """Return whether a path names a manifest, or a sidecar file whose shard exists."""
     folder, name = os.path.split(path)
-    return _SIDECAR.match(name) is not None and os.path.exists(os.path.join(folder, name[1:-4]))
+    match = _SIDECAR.match(name)
+    return match is not None and bool(match["manifest"] or os.path.exists(os.path.join(folder, match["shard"])))
 
 
 def match_pattern(pattern: str) -> list[str]:
