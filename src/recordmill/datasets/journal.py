@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -148,10 +149,10 @@ def recover(storage: Storage, prefix: str) -> Action | None:
     return journal.action
 
 
-def find_journals(storage: Storage, folder: str) -> list[str]:
-    """Return the path prefixes of the datasets in a folder whose commit was interrupted."""
-    names = [name for name in storage.list_names(folder) if name.startswith(".") and name.endswith(JOURNAL_SUFFIX)]
-    return [os.path.join(folder, name[1 : -len(JOURNAL_SUFFIX)]) for name in sorted(names)]
+def find_journals(folder: str, names: Sequence[str]) -> list[str]:
+    """Return the path prefixes of the datasets whose commit was interrupted; `names` are the files in the folder."""
+    journals = [name for name in names if name.startswith(".") and name.endswith(JOURNAL_SUFFIX)]
+    return [os.path.join(folder, name[1 : -len(JOURNAL_SUFFIX)]) for name in sorted(journals)]
 
 
 def list_journaled_names(storage: Storage, prefix: str) -> list[str]:

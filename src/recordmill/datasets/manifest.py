@@ -15,7 +15,6 @@ from typing import Any
 from recordmill import _core
 from recordmill.datasets.shard_names import MANIFEST_SUFFIX, dataset_file_path
 from recordmill.errors import ManifestError
-from recordmill.schema import Schema
 from recordmill.storage.base import Storage
 
 VERSION = 1
@@ -61,8 +60,8 @@ class Manifest:
         All shards, in order.
     compression, payload : str or None
         Compression of the shards, and name of the payload codec.
-    schema : Schema or None
-        Features of the records, if the writer knows them.
+    schema : dict or None
+        Features of the records as JSON values (see `Schema.to_json`), if the writer knows them.
     classes : list of str or None
         Names of the classes, in the order of the label numbers.
     source_digest : str or None
@@ -74,7 +73,7 @@ class Manifest:
     shards: list[ManifestShard]
     compression: str | None = None
     payload: str | None = None
-    schema: Schema | None = None
+    schema: dict[str, Any] | None = None
     classes: list[str] | None = None
     source_digest: str | None = None
 
@@ -92,10 +91,9 @@ def manifest_path(prefix: str) -> str:
     return dataset_file_path(prefix, MANIFEST_SUFFIX)
 
 
-def find_manifests(storage: Storage, folder: str) -> list[str]:
-    """Return the paths of the manifests in a folder, in alphabetical order."""
-    names = [name for name in storage.list_names(folder) if name.startswith(".") and name.endswith(MANIFEST_SUFFIX)]
-    return [os.path.join(folder, name) for name in sorted(names)]
+def find_manifests(names: Sequence[str]) -> list[str]:
+    """Return the manifests among the names of the files in a folder, in alphabetical order."""
+    return sorted([name for name in names if name.startswith(".") and name.endswith(MANIFEST_SUFFIX)])
 
 
 def serialize_manifest(manifest: Manifest) -> bytes:
@@ -106,7 +104,7 @@ def serialize_manifest(manifest: Manifest) -> bytes:
         "format": manifest.format,
         "compression": manifest.compression,
         "payload": manifest.payload,
-        "schema": None if manifest.schema is None else manifest.schema.to_json(),
+        "schema": manifest.schema,
         "classes": manifest.classes,
         "source_digest": manifest.source_digest,
         "shards": [
@@ -181,14 +179,14 @@ def _build_manifest(content: dict[str, Any]) -> Manifest:
         name = check_file_name(entry["name"])
         probes = tuple([(int(offset), int(crc)) for offset, crc in entry["fingerprint"]])
         shards.append(ManifestShard(name, int(entry["num_bytes"]), int(entry["num_records"]), probes))
-    schema, classes = content["schema"], content["classes"]
+    classes = content["classes"]
     return Manifest(
         run_id=str(content["run_id"]),
         format=str(content["format"]),
         shards=shards,
         compression=content["compression"],
         payload=content["payload"],
-        schema=None if schema is None else Schema.from_json(schema),
+        schema=content["schema"],
         classes=None if classes is None else [str(name) for name in classes],
         source_digest=content["source_digest"],
     )

@@ -252,22 +252,24 @@ def _select_prefix(selection: Selection, destination: str, storage: Storage) -> 
 def _check_folder(selection: Selection, folder: str, matches: Callable[[str], bool], storage: Storage) -> None:
     """Compare the selected files in one folder with its manifests and with the totals in their names."""
     files = [path for path in selection.files if os.path.dirname(path) == folder]
-    for prefix in find_journals(storage, folder):
+    present = storage.list_names(folder)
+    for prefix in find_journals(folder, present):
         if any(map(matches, list_journaled_names(storage, prefix))):
             selection.interrupted.append(prefix)
-    manifests = {path: load_manifest(storage, path) for path in find_manifests(storage, folder)}
     listed: set[str] = set()
     is_part = admits_no_others = False
-    for path, manifest in manifests.items():
-        names = [] if manifest is None else [shard.name for shard in manifest.shards]
-        matched = [name for name in names if matches(name)]
-        listed.update(os.path.join(folder, name) for name in matched)
-        if manifest is not None and names and matched == names:
+    for manifest_name in find_manifests(present):
+        path = os.path.join(folder, manifest_name)
+        manifest = load_manifest(storage, path)
+        shards = {} if manifest is None else {os.path.join(folder, entry.name): entry.name for entry in manifest.shards}
+        named = [shard for shard, name in shards.items() if matches(name)]
+        listed.update(named)
+        if manifest is not None and named and len(named) == len(shards):
             selection.manifests[path] = manifest
-            missing = [os.path.join(folder, name) for name in names]
-            selection.missing += [path for path in missing if path not in set(files)]
-            admits_no_others |= manifest_path(os.path.join(folder, names[0])) != path
-        is_part |= bool(matched) and matched != names
+            existing = set(files)
+            selection.missing += [shard for shard in named if shard not in existing]
+            admits_no_others |= manifest_path(named[0]) != path
+        is_part |= 0 < len(named) < len(shards)
     others = [path for path in files if path not in listed]
     if admits_no_others:
         # Other files, such as a README, are no shards. The error for them is raised when they are opened.

@@ -268,7 +268,7 @@ class DatasetOutput:
             shards,
             self._compression,
             description.payload,
-            description.schema,
+            None if description.schema is None else description.schema.to_json(),
             description.classes,
             description.source_digest,
         )

@@ -76,7 +76,7 @@ def repair(destination: str | os.PathLike[str], *, break_lock: bool = False) -> 
     RepairResult(completed=[], undone=[])
     """
     path = check_local_path(destination)
-    prefixes = find_journals(LOCAL, path.rstrip(os.sep) or path) if os.path.isdir(path) else [build_path_prefix(path)]
+    prefixes = _find_journals(path.rstrip(os.sep) or path) if os.path.isdir(path) else [build_path_prefix(path)]
     folder = path if os.path.isdir(path) else os.path.dirname(path)
     if folder and not os.path.isdir(folder):
         raise FileNotFoundError(2, "no such folder", folder)
@@ -86,6 +86,10 @@ def repair(destination: str | os.PathLike[str], *, break_lock: bool = False) -> 
         if action is not None:
             (result.completed if action == "complete" else result.undone).append(prefix)
     return result
+
+
+def _find_journals(folder: str) -> list[str]:
+    return find_journals(folder, LOCAL.list_names(folder))
 
 
 def _repair_dataset(storage: Storage, prefix: str, *, break_lock: bool) -> str | None:
