@@ -17,17 +17,17 @@ import numpy as np
 import pytest
 
 from recordmill import _core
-from recordmill.testing import tfrecord
 from recordmill.testing.messages import encode_example
 
 KIND = _core.FrameKind("tfrecord")
-PLAN = _core.Plan(_core.PayloadKind.EXAMPLE, [(b"id", False, "int64", 1, "error"), (b"text", False, "bytes", 1, "error")])
+PLAN = _core.Plan(
+    _core.PayloadKind.EXAMPLE, [(b"id", False, "int64", 1, "error"), (b"text", False, "bytes", 1, "error")]
+)
 # Enough records for several threads of `read_examples`, which share work of more than 2 MiB, and for several batches.
 NUM_RECORDS, BATCH_LEN = 24, 4
 PAYLOADS = [encode_example({"id": ("int64", [n]), "text": ("bytes", [bytes([n]) * 130_000])}) for n in range(24)]
-FRAMES = [tfrecord.frame(payload) for payload in PAYLOADS]
-SHARD = b"".join(FRAMES)
-LENGTHS = np.array([len(frame) for frame in FRAMES])
+_DATA, LENGTHS = (np.asarray(block) for block in _core.frame_each(tuple(PAYLOADS), KIND)[:2])
+SHARD = _DATA.tobytes()
 OFFSETS = np.cumsum(LENGTHS) - LENGTHS
 STORED = {None: SHARD, "gzip": gzip.compress(SHARD, 1)}
 
@@ -97,6 +97,24 @@ call_names = pytest.mark.parametrize("name", CALLS)
 compressions = pytest.mark.parametrize("compression", STORED)
 
 
+def raise_in_read(number: int, error: BaseException) -> Callable[[int], None]:
+    """Return a function that raises an error in the read with this number."""
+
+    def raise_error(current: int) -> None:
+        if current == number:
+            raise error
+
+    return raise_error
+
+
+def attempt(name: str, source: _core.Source) -> tuple[Any, BaseException | None]:
+    """Return the result of a call of the native module, and None; or None, and the exception that it raised."""
+    try:
+        return CALLS[name][0](source), None
+    except BaseException as error:  # noqa: BLE001 (The test checks it.)
+        return None, error
+
+
 def count_calls(name: str, compression: str | None) -> int:
     """Return the number of reads by which a call of the native module reads the whole source."""
     numbers: list[int] = []
@@ -142,14 +160,15 @@ def test_reader_is_called_with_offset_and_length_inside_source() -> None:
 @compressions
 def test_early_end_raises_core_changed(name: str, compression: str | None) -> None:
     stored, call = STORED[compression], CALLS[name][0]
+    message = rf"^{len(stored)} bytes when opened, nothing at \d+ now$"
     for end in (0, 1, len(stored) // 2, len(stored) - 1):
-        with pytest.raises(_core.CoreChanged, match=rf"^{len(stored)} bytes when opened, nothing at \d+ now$") as caught:
+        with pytest.raises(_core.CoreChanged, match=message) as caught:
             call(open_reader(make_reader(stored[:end]), compression))
         assert int(caught.value.args[0].split()[-2]) >= end
 
 
 @pytest.mark.parametrize(
-    ("result", "error", "message"),
+    "result, error, message",
     [
         (bytes(11), ValueError, "read must return at most the requested 10 bytes, got 11"),
         (None, TypeError, "bytes-like"),
@@ -164,7 +183,7 @@ def test_wrong_result_of_reader_raises_error(result: Any, error: type[Exception]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error"),
+    "arguments, error",
     [((None, 1), TypeError), ((bytes, -1), OverflowError), ((bytes, 1 << 63), ValueError), ((bytes, "1"), TypeError)],
 )
 def test_from_reader_rejects_wrong_arguments(arguments: Any, error: type[Exception]) -> None:
@@ -178,40 +197,30 @@ def test_from_reader_rejects_wrong_arguments(arguments: Any, error: type[Excepti
 @compressions
 @pytest.mark.parametrize("error", [Stop(), ZeroDivisionError("text"), MemoryError("text"), RuntimeError()], ids=repr)
 def test_exception_of_any_read_is_raised_unchanged(name: str, compression: str | None, error: BaseException) -> None:
-    def fail(number: int) -> None:
-        if number == fail_at:
-            raise error
-
-    for fail_at in range(count_calls(name, compression)):
-        source = open_reader(make_reader(STORED[compression], fail), compression)
-        call, expected = CALLS[name]
-        try:
-            assert call(source) == expected
-        except type(error) as caught:
-            assert caught is error
-        else:
-            # Threads may need fewer reads, or read ahead what is not needed.
-            assert name == "stream in threads", fail_at
-        assert call(source) == expected, "a later call is not affected"
+    expected = CALLS[name][1]
+    for number in range(count_calls(name, compression)):
+        source = open_reader(make_reader(STORED[compression], raise_in_read(number, error)), compression)
+        result, caught = attempt(name, source)
+        # Threads may need fewer reads, or read ahead what is not needed.
+        is_unneeded = name == "stream in threads" and result == expected
+        assert caught is error or is_unneeded
+        assert attempt(name, source) == (expected, None), "a later call is not affected"
 
 
 @call_names
 @compressions
 def test_os_error_of_any_read_is_raised_or_read_again(name: str, compression: str | None) -> None:
-    def fail(number: int) -> None:
-        if number == fail_at:
-            raise OSError(errno.EIO, "the cable is unplugged")
-
-    num_errors = 0
-    for fail_at in range(count_calls(name, compression)):
-        call, expected = CALLS[name]
-        source = open_reader(make_reader(STORED[compression], fail), compression)
-        try:
-            assert call(source) == expected
-        except OSError as error:
-            assert (error.errno, error.strerror, error.filename) == (errno.EIO, "the cable is unplugged", None)
-            num_errors += 1
-    assert num_errors
+    errors, expected = [], CALLS[name][1]
+    for number in range(count_calls(name, compression)):
+        error = OSError(errno.EIO, "the cable is unplugged")
+        result, caught = attempt(
+            name, open_reader(make_reader(STORED[compression], raise_in_read(number, error)), compression)
+        )
+        assert caught is error or result == expected
+        errors += [] if caught is None else [caught]
+    assert errors
+    for caught in errors:
+        assert (caught.errno, caught.strerror, caught.filename) == (errno.EIO, "the cable is unplugged", None)
 
 
 def test_os_error_and_early_end_have_ordinal_of_record() -> None:
@@ -251,10 +260,8 @@ def test_signal_during_read_raises_keyboard_interrupt(name: str, is_interrupted:
             if is_interrupted:
                 raise InterruptedError
 
-    with pytest.raises(KeyboardInterrupt):
-        CALLS[name][0](open_reader(make_reader(SHARD, send_signal)))
-        for _ in range(1000):
-            pass
+    _, caught = attempt(name, open_reader(make_reader(SHARD, send_signal)))
+    assert isinstance(caught, KeyboardInterrupt)
 
 
 @compressions
@@ -307,15 +314,16 @@ def test_interpreter_exits_while_threads_read(end: str) -> None:
     script = """
 import atexit, os, time, warnings
 from recordmill import _core
-from tests.storage.test_reader_source import KIND, SHARD, open_reader
+from recordmill.testing import tfrecord
 
 warnings.filterwarnings("ignore", ".*fork", DeprecationWarning)
+shard = tfrecord.frame(bytes(20_000)) * 100
 
 def read(offset, length):
     time.sleep(0.02)
-    return SHARD[offset : offset + length]
+    return shard[offset : offset + length]
 
-stream = _core.BatchStream(open_reader(read), KIND, 1, threads=4)
+stream = _core.BatchStream(_core.Source.from_reader(read, len(shard)), _core.FrameKind("tfrecord"), 1, threads=4)
 next(stream)
 """
     command = [sys.executable, "-c", script + end]

@@ -75,10 +75,10 @@ impl StreamState {
     fn produce_batch(&self) -> Option<(u64, PayloadBatch)> {
         let (number, estimate) = lock(&self.cursor).start_batch(&self.request)?;
         let mut window = SourceWindow::new(&self.request.source, take_pooled_buffer());
-        if let Some((offset, length)) = estimate {
-            if let Err(error) = window.read_bytes(offset, length, 0) {
-                lock(&self.cursor).keep_exception(error);
-            }
+        if let Some((offset, length)) = estimate
+            && let Err(error) = window.read_bytes(offset, length, 0)
+        {
+            lock(&self.cursor).keep_exception(error);
         }
         let (first, scan) = self.find_batch_frames(number, &mut window)?;
         let batch = match scan {
