@@ -1,9 +1,10 @@
-//! A global allocator for tests that fails the n-th allocation of a thread that is not small, for every n in turn.
+//! A global allocator for tests. It fails the n-th allocation of a thread, for every n in turn; small allocations never
+//! fail.
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::fmt::{Debug, Display};
 
-/// Which allocations of this thread fail.
+/// Selection of the allocations of this thread that fail.
 #[derive(Clone, Copy)]
 struct FailurePlan {
     /// Allocations of fewer bytes never fail and are not counted.

@@ -57,7 +57,7 @@ _MODULES = {
     "types": "Fault FeatureList FrameIndex Ragged",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
-# Not in __all__, because a star import would hide the framework of the same name.
+# Modules that are not in __all__, because a star import would hide the framework of the same name.
 _ADAPTERS = ("jax", "keras", "torch")
 __all__ = sorted(_MODULE_OF)  # noqa: PLE0605
 
@@ -193,7 +193,7 @@ if TYPE_CHECKING:
     )
 
 
-# British spellings, which earlier versions used.
+# Old names with British spelling, which earlier versions used, and their present names.
 _RENAMED = {"ColourJitter": "ColorJitter", "RandomGrey": "RandomGrayscale", "greyscale": "grayscale"}
 
 

@@ -1,4 +1,4 @@
-"""Allocate large arrays in memory that is reused.
+"""Allocate large arrays, and reuse the memory of arrays that are no longer referenced.
 
 The operating system clears each page of new memory when it is first written. For a batch of 77 MB, clearing is a large
 part of the time that filling it takes.
@@ -20,13 +20,14 @@ ALIGNMENT = 64
 """Large arrays start at a multiple of this many bytes."""
 MIN_REUSED_BYTES = 1 << 20
 """Size from which `Memory` reuses arrays; the C library itself reuses the memory of smaller ones."""
-# glibc raises its mmap threshold to the size of a freed block, up to 32 MiB (DEFAULT_MMAP_THRESHOLD_MAX).
+# Freeing a block of this size raises the mmap threshold of glibc to it. The maximum is 32 MiB
+# (DEFAULT_MMAP_THRESHOLD_MAX).
 _BLOCK_BYTES = 31 << 20
 
 
 @functools.cache
 def keep_freed_memory() -> None:
-    """Make the C library keep freed memory for later allocations. Freeing one large array has this effect."""
+    """Make the C library keep freed memory for later allocations, which happens after one large array is freed."""
     np.empty(_BLOCK_BYTES, np.uint8)
 
 
@@ -106,7 +107,8 @@ class Memory:
         block : ndarray of uint8
             Memory that nothing else refers to.
         """
-        # If the lock is held, drop the block instead of waiting: a finalizer may run in the thread that holds the lock.
+        # If the lock is held, free the block instead of waiting, because a finalizer may call this in the thread that
+        # holds the lock.
         if not self._lock.acquire(blocking=False):
             return
         try:

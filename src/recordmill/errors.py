@@ -126,7 +126,7 @@ class RecordmillError(Exception):
         return location
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the class creates an equal error.
+        """Return the keyword arguments that, with the message, create an equal error.
 
         Returns
         -------
@@ -204,7 +204,7 @@ class FeatureError(RecordmillError, ValueError):
         self.feature = feature
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the class creates an equal error."""
+        """Return the keyword arguments that, with the message, create an equal error."""
         return super().parts() | {"feature": self.feature}
 
 
@@ -238,7 +238,7 @@ class WriteError(RecordmillError, OSError):
         self.errno = errno
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the class creates an equal error."""
+        """Return the keyword arguments that, with the message, create an equal error."""
         return super().parts() | {"errno": self.errno}
 
 
@@ -311,7 +311,7 @@ class DecodeError(RecordmillError, ValueError):
         return location + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the class creates an equal error."""
+        """Return the keyword arguments that, with the message, create an equal error."""
         return super().parts() | {"position": self.position, "feature": self.feature, "cause": self.cause}
 
 
@@ -359,7 +359,7 @@ class WorkerError(RecordmillError, RuntimeError):
         return location + _stage_location(self.stage, self.position) + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the class creates an equal error.
+        """Return the keyword arguments that, with the message, create an equal error.
 
         Returns
         -------
@@ -408,7 +408,7 @@ class MapError(RecordmillError, RuntimeError):
         return _stage_location(self.stage, self.position) + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the class creates an equal error."""
+        """Return the keyword arguments that, with the message, create an equal error."""
         names = ("stage", "function", "position", "cause")
         return super().parts() | {name: getattr(self, name) for name in names}
 

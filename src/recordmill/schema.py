@@ -46,7 +46,7 @@ class Feature:
     default: ArrayLike | bytes | None = None
 
     def __post_init__(self) -> None:
-        """Check the kind and the shape."""
+        """Raise ValueError if the kind or the shape is not allowed."""
         if self.kind not in KINDS:
             raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}")
         shape = self._value_shape
@@ -64,12 +64,12 @@ class Feature:
 
     @property
     def _value_shape(self) -> tuple[int | None, ...]:
-        """Shape of the values in one record; in a sequence, in one frame."""
+        """Shape of the values in one record. For a sequence, shape of the values in one frame."""
         return self.shape[1:] if self.sequence else self.shape
 
     @property
     def count(self) -> int | None:
-        """Number of values per record (per frame in a sequence), or None if it varies."""
+        """Number of values per record (per frame in a sequence); None if the number varies."""
         sizes = [size for size in self._value_shape if size is not None]
         return math.prod(sizes) if len(sizes) == len(self._value_shape) else None
 
@@ -101,7 +101,7 @@ class Schema(Mapping[str, Feature]):
         return len(self._features)
 
     def items(self) -> ItemsView[str, Feature]:
-        """Return the names and features in order."""
+        """Return the (name, feature) pairs in order."""
         return self._features.items()
 
     def __repr__(self) -> str:

@@ -172,7 +172,7 @@ class FrameIndex:
         return len(self.offsets)
 
     def __getitem__(self, rows: slice | NDArray[np.integer[Any]]) -> FrameIndex:
-        """Return an index with the frames at a slice or an array of positions."""
+        """Return a `FrameIndex` of only the frames at `rows`, a slice or an array of positions."""
         return FrameIndex(self.offsets[rows], self.lengths[rows])
 
 

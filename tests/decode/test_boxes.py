@@ -99,7 +99,7 @@ def test_boxes_are_read_from_four_features() -> None:
     np.testing.assert_allclose(batch["boxes"][0], [[6, 1.4, 14, 7], [8, 2.8, 16, 8.4]], rtol=1e-6)
     assert list(batch) == ["image", "boxes"] and batch["boxes"][1].shape == (0, 4)
     columns["xmax"][0] = np.array([0.7])
-    with pytest.raises(rm.DecodeError, match="same length"):
+    with pytest.raises(rm.DecodeError, match="same number of values"):
         rm.decode_batch(columns, {"image": rm.Image(), "boxes": spec})
 
 

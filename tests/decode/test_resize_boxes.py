@@ -93,9 +93,9 @@ def test_resize_boxes_rejects_non_finite_boxes(places: list[float]) -> None:
 
 def test_resize_boxes_rejects_mismatched_arguments() -> None:
     pixels, box = np.zeros((2, 3, 3, 1), np.uint8), [[0, 0, 1, 1]]
-    with pytest.raises(ValueError, match="images must be indices from 0 to 1, got -1"):
+    with pytest.raises(ValueError, match="each image index in `images` must be from 0 to 1, got -1"):
         rm.resize_boxes(pixels, box, [-1], 2)
-    with pytest.raises(ValueError, match="images must be indices from 0 to 1, got 2"):
+    with pytest.raises(ValueError, match="each image index in `images` must be from 0 to 1, got 2"):
         rm.resize_boxes(pixels, box, [2], 2)
     with pytest.raises(
         ValueError, match=r"boxes must have shape \(boxes, 4\) and images \(boxes,\), got \(1, 4\) and \(2,\)"

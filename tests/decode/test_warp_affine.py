@@ -66,8 +66,8 @@ def test_warp_affine_inverts_forward_maps() -> None:
     [
         ((random_image(4, 4, 3).astype(float), np.eye(3)[:2], 4), TypeError, "uint8"),
         ((random_image(4, 4, 3)[None], np.eye(3)[:2], 4), ValueError, "array must have shape"),
-        ((random_image(4, 4, 3), np.eye(2), 4), ValueError, "finite numbers of shape \\(2, 3\\)"),
-        ((random_image(4, 4, 3), np.full((2, 3), np.nan), 4), ValueError, "finite numbers of shape \\(2, 3\\)"),
+        ((random_image(4, 4, 3), np.eye(2), 4), ValueError, "matrix must have shape \\(2, 3\\), got \\(2, 2\\)"),
+        ((random_image(4, 4, 3), np.full((2, 3), np.nan), 4), ValueError, "matrix must contain only finite numbers"),
         ((random_image(4, 4, 3), np.eye(3)[:2], 0), ValueError, "size"),
     ],
 )

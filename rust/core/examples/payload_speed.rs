@@ -1,4 +1,4 @@
-//! Benchmark of parsing and serialization of payloads on one core. All results are checked.
+//! Benchmark that parses and serializes payloads on one core, and checks all results.
 //!
 //! `cargo run --release -p recordmill-core --example payload_speed [clicks|sequences|lists|images]`
 use recordmill_core::payload::{
@@ -31,7 +31,7 @@ fn iterate_payloads(payloads: &PayloadBuffer) -> impl Iterator<Item = &[u8]> {
     payloads.1.windows(2).map(|pair| &payloads.0[pair[0] as usize..pair[1] as usize])
 }
 
-/// Runs `work` several times and prints the speed of the fastest round.
+/// Runs `work` several times and prints the speed of the fastest run.
 fn measure_speed(name: &str, payloads: &PayloadBuffer, values_per_record: usize, mut work: impl FnMut()) {
     if std::env::args().nth(2).is_some_and(|wanted| !name.ends_with(&wanted)) {
         return;
@@ -104,7 +104,7 @@ fn fixed_column<'a>(name: &'a [u8], values: &'a Values, count: usize) -> ColumnD
     }
 }
 
-/// Shuffles the entries of each record, so that their keys cannot be predicted.
+/// Shuffles the entries of each record, so that the parser's key cache cannot predict the next key.
 fn shuffle_entries(payloads: &PayloadBuffer) -> PayloadBuffer {
     let mut random = Random(2);
     let (mut out, mut splits) = (Vec::new(), vec![0]);

@@ -1,4 +1,4 @@
-//! Fuzz target for framing: scans and reads arbitrary bytes in all ways, and writes the payloads again.
+//! Fuzz target for framing: scans arbitrary bytes, compares all readers of frames, and writes the payloads again.
 use recordmill_core::framing::{
     FrameBuffer, FrameIndex, FrameKind, FrameSelection, PayloadBuffer, ReadFailure, ScanLimit, ScanResult,
     SourceWindow, extract_payloads_in_place, for_each_payload, gather_payloads, scan, verify,

@@ -6,7 +6,7 @@ use recordmill_core::source::ReadAt;
 const LIMITS: Limits = Limits { max_bytes: 1 << 20 };
 const SPACING: u64 = 500;
 
-/// Reads all data in reads of `step` bytes; returns the data and the message of the fault at its end.
+/// Reads the whole source, `step` bytes at a time. Returns the data and, if a fault ended the read, its message.
 fn read_all(source: &dyn ReadAt, step: usize) -> (Vec<u8>, Option<String>) {
     let (mut data, mut buf) = (Vec::new(), vec![0; step]);
     loop {

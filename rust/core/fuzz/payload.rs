@@ -1,4 +1,4 @@
-//! Checks of one payload that the fuzz targets of all payload kinds share.
+//! Checks of one payload, shared by the fuzz targets of all payload kinds.
 use recordmill_core::payload::{
     Column, ColumnData, ColumnSpec, FeatureCollector, LongString, MissingPolicy, Parser, PayloadKind, Plan, Section,
     ValueCount, ValueKind, Values, ValuesRef, has_feature_lists, serialize, validate_payload,

@@ -1,8 +1,9 @@
-//! Replays the committed inputs of a fuzz target: a zip file without compression, which `tools/fuzz_seeds.py` writes.
+//! Replays the committed inputs of a fuzz target. They are in a zip file without compression, written by
+//! `tools/fuzz_seeds.py`.
 use std::path::Path;
 
 const ENTRY_MAGIC: &[u8] = b"PK\x03\x04";
-/// Length of the fixed part of an entry's header, after the magic.
+/// Length of the fixed part of a zip entry's header, without the 4-byte signature at its start.
 const HEADER_LEN: usize = 26;
 
 /// Calls `check` with each input in a zip file. The output of a failed test ends with the number of the input.

@@ -11,7 +11,7 @@ const BYTES_PER_READ: u64 = 8 << 10;
 
 static CACHED_BYTES: AtomicU64 = AtomicU64::new(0);
 
-/// Counts the short reads of a file and caches its content after enough of them.
+/// Counts the short reads of a file, and caches its content once they have cost as much as reading the whole file.
 ///
 /// No thread waits while another thread loads the file. So a process that is forked at that time cannot deadlock.
 pub struct CachedFile {
@@ -35,7 +35,8 @@ impl CachedFile {
 
     /// Returns the content of the file if it is cached.
     ///
-    /// Otherwise counts a read of `read_len` bytes. After enough short reads, calls `load` to fill the cache.
+    /// Otherwise counts this read of `read_len` bytes. Once the short reads of the file have cost as much as reading
+    /// all of it, calls `load` to fill the cache.
     pub fn get_or_load(&self, read_len: usize, load: impl FnOnce() -> Option<Vec<u8>>) -> Option<&[u8]> {
         if let Some(content) = self.cached_content() {
             return Some(content);

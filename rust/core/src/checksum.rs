@@ -17,7 +17,7 @@ pub fn crc32c(data: &[u8]) -> u32 {
 pub struct Crc32c(Digest);
 
 impl Crc32c {
-    /// Creates the checksum of no data.
+    /// Creates a checksum to which no data has been added.
     pub fn new() -> Self {
         Self(Digest::new(CrcAlgorithm::Crc32Iscsi))
     }
@@ -39,7 +39,7 @@ impl Default for Crc32c {
     }
 }
 
-/// Returns the CRC-32 of gzip (RFC 1952, section 8) after `data`; `crc` is the CRC-32 of the data before it, or 0.
+/// Continues a CRC-32 of gzip (RFC 1952, section 8) with `data`. `crc` is the CRC-32 of all preceding data, 0 at first.
 pub fn crc32(crc: u32, data: &[u8]) -> u32 {
     let mut digest = Digest::new_with_init_state(CrcAlgorithm::Crc32IsoHdlc, u64::from(!crc));
     digest.update(data);
@@ -58,12 +58,12 @@ pub fn masked_crc32c(data: &[u8]) -> u32 {
 
 /// Returns the masked CRC-32C of the eight little-endian bytes of `value`.
 ///
-/// One instruction or eight table lookups are cheaper than a call of the general function, which is made for long data.
+/// One CRC instruction, or eight table lookups, is cheaper than a call of [`crc32c`], which is optimized for long data.
 #[inline]
 pub fn masked_crc32c_of_u64(value: u64) -> u32 {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("sse4.2") {
-        // SAFETY: the processor has just been asked for SSE 4.2, the one thing that the function needs.
+        // SAFETY: the function only requires SSE 4.2, and the condition above holds only if the processor has it.
         #[allow(unsafe_code)]
         return mask_crc(unsafe { crc32c_of_u64_sse42(value) });
     }
@@ -121,14 +121,15 @@ const fn build_tables() -> [[u32; 256]; 8] {
 // The CRC instruction of x86-64 has a latency of three cycles and a throughput of one per cycle, so three interleaved
 // rows take as long as one. When a row ends, the next row takes over its lane.
 
-/// Lengths of the rows that are interleaved. `crc32c` is faster for longer rows, and shorter rows have no whole word.
+/// Lengths in bytes of the rows that are interleaved. [`crc32c`] is faster for longer rows; shorter rows have no whole
+/// word of eight bytes.
 const INTERLEAVED_LENGTHS: RangeInclusive<usize> = 8..=2048;
 
 /// Writes the CRC-32C of each row to the element of `checksums` with the same index.
 pub fn crc32c_of_rows(rows: &[&[u8]], checksums: &mut [u32]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("sse4.2") {
-        // SAFETY: the processor has just been asked for SSE 4.2, the one thing that the function needs.
+        // SAFETY: the function only requires SSE 4.2, and the condition above holds only if the processor has it.
         #[allow(unsafe_code)]
         return unsafe { sse42::crc32c_of_rows(rows, checksums) };
     }
@@ -149,11 +150,11 @@ mod sse42 {
     }
 
     impl<'a> Lane<'a> {
-        /// Starts a row with its first `len % 8` bytes, so that only whole words remain.
+        /// Processes the first `len % 8` bytes of a row, so that only whole words of eight bytes remain.
         ///
-        /// Leading zeros do not change a checksum with initial value 0, and the initial value 0xFFFFFFFF is equivalent
-        /// to inverting the first four bytes of the data. So the odd bytes are processed as one word with leading
-        /// zeros, and the part of the inversion that extends beyond them is applied to the next word.
+        /// Leading zeros do not change a checksum with initial value 0. The initial value 0xFFFFFFFF is equivalent to
+        /// inverting the first four bytes of the data. So the first `len % 8` bytes are processed as one word with
+        /// leading zeros. If there are fewer than four of them, the rest of the inversion is applied to the next word.
         #[target_feature(enable = "sse4.2")]
         fn new(row: usize, data: &'a [u8]) -> Option<Self> {
             let odd_bits = 8 * (data.len() % 8) as u32;
@@ -201,7 +202,7 @@ mod sse42 {
         INTERLEAVED_LENGTHS.contains(&row.len())
     }
 
-    /// Advances all lanes by the number of words that remain in the shortest one.
+    /// Advances all lanes by the number of words that remain in the shortest lane.
     #[target_feature(enable = "sse4.2")]
     fn advance_lanes<'a>(a: &mut Lane<'a>, b: &mut Lane<'a>, c: &mut Lane<'a>) {
         let count = a.words.len().min(b.words.len()).min(c.words.len());

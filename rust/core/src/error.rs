@@ -2,7 +2,7 @@
 use crate::memory::OutOfMemory;
 use std::fmt;
 
-/// Kind of a fault. `as_str` gives the name that users see in reports.
+/// Kind of a [`Fault`]. `as_str` returns the name that users see in reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FaultKind {
     /// The data ends inside a frame's header.
@@ -29,11 +29,11 @@ pub enum FaultKind {
     FeatureMismatch,
     /// The compressed stream is damaged or truncated.
     BadCompression,
-    /// The decompressed data exceeds the caller's limit, or a message exceeds the maximum size.
+    /// The decompressed data exceeds the caller's limit, or a protobuf message exceeds 2 GiB.
     LimitExceeded,
     /// The payload of a record is longer than the caller's limit.
     RecordTooLong,
-    /// There is not enough memory. This is no property of the data.
+    /// There is not enough memory. The data itself may be valid.
     OutOfMemory,
 }
 
@@ -60,12 +60,13 @@ impl FaultKind {
     }
 }
 
-/// One fault: its kind, the offset where it was detected, and the expected and actual values.
+/// Damaged or invalid data: the kind of damage, the offset where it was detected, and the expected and actual values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Kind of the fault.
     pub kind: FaultKind,
-    /// Offset in the uncompressed shard (framing) or in the payload (payload codecs).
+    /// Offset at which the fault was detected: framing counts from the start of the uncompressed shard, payload codecs
+    /// from the start of the payload.
     pub offset: u64,
     /// Expected value; empty if there is no single expected value.
     pub expected: String,

@@ -9,9 +9,9 @@ use crate::memory;
 use crate::payload::{LongString, MIN_LONG_STRING, Plan};
 use crate::source::ReadAt;
 
-/// Bytes at the start of a record that are read first; the long string must begin within them.
+/// Number of bytes that are read first, from the start of a record. The long string must begin within them.
 const START_LEN: usize = 512;
-/// Largest number of bytes after the string.
+/// Maximum number of bytes of a record after its long string.
 const MAX_TAIL: usize = 64 << 10;
 
 /// A record that contains a long string, found by reading its first bytes.
@@ -29,8 +29,8 @@ pub struct LongStringRecord {
 impl LongStringRecord {
     /// Reads the start of the record of `length` stored bytes at `offset`, and finds its long string.
     ///
-    /// Returns None if the record must be read in the general way: no column of `plan` requests a long string of it, or
-    /// it has a fault, several parts, or a payload of more than `max_payload_bytes`.
+    /// Returns None if the caller must use the general code: no column of `plan` requests a long string of the record,
+    /// or the record has a fault, several parts, or a payload of more than `max_payload_bytes`.
     pub fn locate<S: ReadAt>(
         source: &S,
         kind: FrameKind,
@@ -42,7 +42,7 @@ impl LongStringRecord {
         if length < MIN_LONG_STRING {
             return None;
         }
-        // `read_at` would count this as a short read, and a file with many short reads is cached in memory.
+        // `read_at` would count this read as a short read, and a file with many short reads is cached in memory.
         start_bytes
             .copy_from_slice(source.read_into_at(offset, &mut read).ok()?.filter(|read| read.len() == START_LEN)?);
         let (frame, payload) = start_bytes.split_at(kind.header_len());
@@ -82,11 +82,11 @@ impl LongStringRecord {
         self.string.prefix(&self.start_bytes)
     }
 
-    /// Reads the string into `out`, which has its length, and writes the shortened payload to `rest`. `indexed` is the
-    /// checksum of the payload according to an index, or -1.
+    /// Reads the string into `out`, whose length must be [`num_bytes`](Self::num_bytes), and writes the shortened
+    /// payload to `rest`. `indexed` is the checksum of the payload in the sidecar index, or -1 if unknown.
     ///
-    /// Returns None if the record must be read in the general way, because a read failed, a checksum is wrong, or the
-    /// feature of the string may occur again.
+    /// Returns None if the caller must use the general code, because a read failed, a checksum is wrong, or the feature
+    /// of the string may occur again.
     pub fn read_into<S: ReadAt>(
         &self,
         source: &S,

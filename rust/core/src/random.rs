@@ -54,8 +54,8 @@ type Lanes = [u64; LANES];
 impl Permutation {
     /// Creates a permutation of `length` numbers, with one Feistel round per key.
     ///
-    /// A number is split into its remainder and its quotient by `left`. Returns None if `length` exceeds 2^48, or if
-    /// the remainder or the quotient may exceed 32 bits.
+    /// Each number is split into a pair: its remainder and its quotient when divided by `left`. Returns None if
+    /// `length` exceeds 2^48, or if the remainder or the quotient may exceed 32 bits.
     pub fn new(length: u64, left: u64, keys: Vec<u64>) -> Option<Self> {
         let right = length.div_ceil(left.max(1));
         let fits = length <= MAX_LENGTH && (1..1 << 32).contains(&left) && right < 1 << 32;
@@ -122,11 +122,12 @@ impl Permutation {
         array::from_fn(|lane| high[lane] * left + low[lane])
     }
 
-    /// Returns the remainder and the quotient of each number by the first modulus.
+    /// Returns the remainder and the quotient of each number when divided by the first modulus.
     #[inline(always)]
     fn split_numbers(&self, numbers: Lanes) -> (Lanes, Lanes) {
         let left = self.moduli[0];
-        // Numbers have at most 48 bits, so the floating-point quotient is off by one at most.
+        // Multiplication by the inverse estimates the quotient. Numbers have at most 48 bits, so the rounded-down
+        // estimate differs from the exact quotient by at most 1. The next lines correct this in both directions.
         let estimate = numbers.map(|number| (number as f64 * self.inverse) as u64);
         let high: Lanes = array::from_fn(|lane| estimate[lane] - u64::from(estimate[lane] * left > numbers[lane]));
         let low: Lanes = array::from_fn(|lane| numbers[lane] - high[lane] * left);
@@ -138,7 +139,7 @@ impl Permutation {
 #[inline(always)]
 fn add_mod(one: u64, two: u64, modulus: u64) -> u64 {
     let sum = one + two;
-    // Without a branch, because the outcome is random and would be mispredicted half of the time.
+    // This has no branch, because the outcome is random, so a branch would be mispredicted half of the time.
     sum - (modulus & u64::from(sum >= modulus).wrapping_neg())
 }
 
@@ -209,7 +210,7 @@ mod philox_tests {
 
     #[test]
     fn philox_matches_published_test_vectors() {
-        // From the file kat_vectors of Random123, the library of the authors.
+        // These vectors are from the file kat_vectors of Random123, the library of the authors of Philox.
         assert_eq!(philox([0; 4], [0; 2]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
         assert_eq!(philox([u32::MAX; 4], [u32::MAX; 2]), [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
         let pi = [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344];

@@ -63,7 +63,7 @@ pub trait ReadAt: Send + Sync {
 
     /// Reads at `offset` into uninitialized memory until it is full or the data ends.
     ///
-    /// Returns the part of `buf` that was filled; None if the source does not support this, or cannot do it here.
+    /// Returns the part of `buf` that was filled; None if the source cannot do such reads, or cannot do this one.
     fn read_into_at<'b>(
         &self,
         _offset: u64,
@@ -124,7 +124,7 @@ pub fn read_exact_at(
         let position = offset + done as u64;
         match read(position, &mut buf[done..]) {
             Ok(0) => {
-                let detail = format!("{num_bytes} bytes when opened, nothing at {position} now");
+                let detail = format!("{num_bytes} bytes when opened, but no data at offset {position} now");
                 return Err(SourceError::Changed(detail));
             }
             Ok(count) => done += count,
@@ -228,7 +228,7 @@ mod tests {
     fn read_exact_at_reports_early_end_as_change() {
         let error = read(b"0123456789", 4, 6, vec![Ok(2), Ok(0)]).unwrap_err();
         assert!(matches!(error, SourceError::Changed(_)));
-        assert_eq!(error.to_string(), "10 bytes when opened, nothing at 6 now");
+        assert_eq!(error.to_string(), "10 bytes when opened, but no data at offset 6 now");
     }
 
     #[test]

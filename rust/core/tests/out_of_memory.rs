@@ -20,9 +20,9 @@ use recordmill_core::source::{ReadAt, SourceError};
 use std::cell::Cell;
 use std::fmt::Debug;
 
-/// Allocations of at least this size fail. All smaller ones are small whatever the input is.
+/// Allocations of at least this size fail. Smaller ones never fail, because their size does not depend on the input.
 const THRESHOLD: usize = 2 << 10;
-/// The same for decompression, whose decompressor has a fixed size of about 11 KiB.
+/// Threshold for decompression. It is larger, because the decompressor itself takes a fixed size of about 11 KiB.
 const INFLATE_THRESHOLD: usize = 32 << 10;
 
 /// Fails every allocation of `operation` in turn.
@@ -63,7 +63,7 @@ fn scan_parts(found: ScanResult) -> (Vec<i64>, Vec<i64>, u64, usize) {
     (found.offsets, found.lengths, found.end, found.skipped.len())
 }
 
-/// Adds the payloads that a reader visits, as their checksums.
+/// Returns one number that combines the checksums of all payloads that a reader visits.
 fn collect_checksums(
     read: impl FnOnce(&mut dyn FnMut(usize, &[u8]) -> Result<(), SourceError>) -> Result<(), ReadFailure>,
 ) -> Result<u64, SourceError> {
@@ -494,7 +494,7 @@ fn decompression_returns_an_error_without_memory() {
     assert_eq!(second.save_seek_points().unwrap(), blob);
 }
 
-/// A source of a length that is unknown until its end is read, as with compressed shards.
+/// A source whose length is unknown until its end is read, as for compressed shards.
 struct UnknownLength<'d>(&'d [u8]);
 
 impl ReadAt for UnknownLength<'_> {

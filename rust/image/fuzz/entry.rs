@@ -1,5 +1,5 @@
-//! Fuzzes serialized JPEG entry points of valid images: decoding with them never panics, and those that can be parsed
-//! serialize to the same values again.
+//! Fuzzes serialized JPEG entry points of valid images. Decoding with fuzzed entry points must not panic. Entry points
+//! that can be parsed must serialize to the same values again.
 #[path = "../tests/jpeg/libjpeg.rs"]
 #[allow(dead_code)]
 mod libjpeg;
@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 /// Width and height of the images.
 const SIDE: usize = 70;
-/// Serialized length of magic, version and fingerprint.
+/// Number of bytes of the magic, version and fingerprint with which serialized entry points begin.
 const HEAD: usize = 13;
 
 static IMAGES: OnceLock<Vec<(Vec<u8>, Vec<u8>)>> = OnceLock::new();

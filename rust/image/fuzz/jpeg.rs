@@ -1,5 +1,5 @@
-//! Fuzzes JPEG decoding: no panic, and accepted files have libjpeg's pixels, as whole images, in windows, and with
-//! entry points. Truncated decoding must not panic either.
+//! Fuzzes JPEG decoding. No file may cause a panic, not even in truncated decoding. Accepted files must decode to
+//! libjpeg's pixels: as whole images, in windows, and with entry points.
 #[path = "../tests/jpeg/compare.rs"]
 mod compare;
 #[path = "../tests/jpeg/libjpeg.rs"]

@@ -1,5 +1,5 @@
-//! Fuzzes PNG decoding with arbitrary files, and with arbitrary pixels in a valid file: no panic, bounded work, and the
-//! pixels of the `png` crate.
+//! Fuzzes PNG decoding with arbitrary files, and with arbitrary pixels in a valid file. Decoding must not panic, must
+//! do bounded work, and must give the pixels of the `png` crate.
 #[path = "../tests/png/encoder.rs"]
 #[allow(dead_code)]
 mod encoder;
@@ -19,8 +19,8 @@ const LENIENT: Options = Options {
     limits: LIMITS,
 };
 
-/// Returns whether a transparent color has bits above the bit depth, which the specification masks but the `png` crate
-/// compares.
+/// Returns whether the transparent color of a file has bits above the bit depth. The specification ignores such bits,
+/// but the `png` crate compares them.
 fn has_key_beyond_bit_depth(info: &png::Info) -> bool {
     let key = info.trns.as_deref().filter(|_| info.color_type != png::ColorType::Indexed);
     let depth = info.bit_depth as u8;

@@ -22,7 +22,7 @@ pub(crate) fn orientation(tiff: &[u8]) -> Option<u8> {
     u8::try_from(reader.first_number(entry)?).ok().filter(|value| (1..=8).contains(value))
 }
 
-/// Reads integers from a TIFF structure in its own byte order.
+/// Reads integers from a TIFF structure in the byte order that its header states.
 struct TiffReader<'a> {
     data: &'a [u8],
     little: bool,
@@ -42,8 +42,9 @@ impl<'a> TiffReader<'a> {
         self.data.get(at..)?.first_chunk::<N>().copied()
     }
 
-    /// Returns the first value of a directory entry whose data lies within the file. EXIF requires exactly one SHORT
-    /// here; a LONG, or more than one value, is accepted because other libraries accept it.
+    /// Returns the first value of a directory entry, or `None` if its data does not lie within the file. EXIF requires
+    /// exactly one SHORT for the orientation. A LONG, or several values, are accepted too, because other libraries
+    /// accept them.
     fn first_number(&self, entry: usize) -> Option<u32> {
         self.bytes_at::<ENTRY_BYTES>(entry)?;
         let width = match self.read_u16(entry + 2)? {

@@ -2,7 +2,7 @@
 use crate::memory::OutOfMemory;
 use std::fmt;
 
-/// The category of a fault. `as_str` returns the name that reports and errors show.
+/// The category of an [`ImageFault`]. `as_str` returns the name that reports and errors show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ImageFaultKind {
     /// The data ends before the image is complete.
@@ -63,10 +63,11 @@ impl ImageFaultKind {
     }
 }
 
-/// A fault: its kind, the byte offset in the encoded image where it was detected, what was expected and what was found.
+/// The error type of this crate: why an image cannot be processed, the byte offset in the encoded image where this was
+/// detected, what was expected and what was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageFault {
-    /// Category of the fault.
+    /// Category of the error.
     pub kind: ImageFaultKind,
     /// Offset in bytes from the start of the encoded image.
     pub offset: usize,
@@ -77,13 +78,13 @@ pub struct ImageFault {
 }
 
 impl ImageFault {
-    /// Creates a fault of `kind` at byte `offset`.
+    /// Creates an error of `kind` at byte `offset`.
     pub fn new(kind: ImageFaultKind, offset: usize, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self { kind, offset, expected: expected.into(), found: found.into() }
     }
 
-    /// Creates a `LimitExceeded` fault at byte `offset`: `found` is more than `limit`, which counts units called
-    /// `what`.
+    /// Creates a `LimitExceeded` error at byte `offset`: `found` is more than `limit`. `what` is the name of the units
+    /// that both count.
     pub fn beyond_limit(offset: usize, limit: impl fmt::Display, what: &str, found: impl Into<String>) -> Self {
         Self::new(ImageFaultKind::LimitExceeded, offset, format!("at most {limit} {what}"), found)
     }

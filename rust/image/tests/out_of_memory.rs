@@ -38,10 +38,10 @@ use recordmill_image::png::{self, RecodeOptions, Recoder};
 use std::cell::RefCell;
 use std::fmt::Debug;
 
-/// Allocations of at least this size fail. All smaller ones are small whatever the input is.
+/// Only allocations of at least this many bytes fail. The size of smaller allocations does not grow with the input.
 const THRESHOLD: usize = 4 << 10;
 
-/// Fails every allocation of `operation` in turn.
+/// Lets each allocation of `operation` fail in turn, and checks that the operation returns an out-of-memory error.
 fn fail_each_allocation<T: PartialEq + Debug>(name: &str, operation: impl Fn() -> Result<T>) {
     let is_out_of_memory = |fault: &ImageFault| fault.kind == ImageFaultKind::OutOfMemory;
     failing_allocator::fail_each_allocation(name, THRESHOLD, is_out_of_memory, operation);

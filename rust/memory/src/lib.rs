@@ -1,7 +1,7 @@
-//! Fallible allocation: the methods of `Vec` abort the process if there is not enough memory, these functions return an
-//! error.
+//! Fallible allocation. If there is not enough memory, these functions return an error, whereas the methods of `Vec`
+//! abort the process.
 //!
-//! Allocations that are small whatever the input is use `Vec` as usual.
+//! Allocations that are small for every possible input still use `Vec` directly.
 #![deny(unsafe_code)]
 
 use std::fmt;

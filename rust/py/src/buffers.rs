@@ -58,7 +58,8 @@ pub fn shrink_if_oversized(buffer: Vec<u8>) -> Vec<u8> {
 
 /// Takes the smallest pooled buffer with a capacity in the given range.
 fn take_pooled_with_capacity(range: RangeInclusive<usize>) -> Option<Vec<u8>> {
-    // A fork while another thread holds the lock leaves it locked in the child, so this must not wait.
+    // If the process is forked while another thread holds the lock, the lock stays locked in the child process. So this
+    // must not wait for it.
     let mut pool = POOL.try_lock().ok()?;
     let candidates = pool.iter().enumerate().filter(|(_, buffer)| range.contains(&buffer.capacity()));
     let index = candidates.min_by_key(|(_, buffer)| buffer.capacity())?.0;
@@ -156,7 +157,7 @@ impl Block {
     /// `view` is the request of CPython's buffer protocol, which calls this with a valid pointer.
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         if view.is_null() {
-            return Err(PyBufferError::new_err("no view to fill"));
+            return Err(PyBufferError::new_err("the buffer request has no Py_buffer to fill"));
         }
         let block = slf.get();
         if block.is_immutable && flags & ffi::PyBUF_WRITABLE != 0 {
@@ -201,7 +202,7 @@ pub fn copy_array<T: pyo3::buffer::Element>(py: Python<'_>, object: &Bound<'_, P
     if buffer.is_c_contiguous() {
         return with_elements(object, copy_elements)?;
     }
-    // `to_vec` aborts if there is not enough memory.
+    // `to_vec` aborts the process if there is not enough memory.
     memory::check_available(buffer.len_bytes()).map_err(memory_error)?;
     buffer.to_vec(py)
 }
@@ -256,7 +257,7 @@ enum ArrayMemory<T: pyo3::buffer::Element> {
 }
 
 impl<T: pyo3::buffer::Element> ArrayView<T> {
-    /// Gets the buffer of an object; it must be contiguous and have this element type.
+    /// Gets the buffer of an object. The buffer must be contiguous and have elements of type `T`.
     pub fn from_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let buffer = get_contiguous_buffer(object)?;
         if buffer.readonly() && is_immutable(object)? {
@@ -299,7 +300,7 @@ fn is_immutable(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 pub struct ArrayViewMut<T: pyo3::buffer::Element>(PyBuffer<T>);
 
 impl<T: pyo3::buffer::Element> ArrayViewMut<T> {
-    /// Gets the buffer of an object; it must be writable and contiguous and have this element type.
+    /// Gets the buffer of an object. The buffer must be writable and contiguous and have elements of type `T`.
     pub fn from_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let buffer = PyBuffer::get(object)?;
         if !buffer.is_c_contiguous() || buffer.readonly() {

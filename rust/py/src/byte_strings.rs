@@ -7,11 +7,11 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// Minimum length of strings whose allocation is checked by [`ByteString`].
+/// Minimum length of a string for which [`ByteString`] raises MemoryError if the allocation fails.
 const MIN_CHECKED: usize = 64 << 10;
 
-/// A copy of some bytes as a `bytes` object. Without memory for a long one, the conversion raises MemoryError, whereas
-/// `PyBytes::new` panics.
+/// Bytes to copy to a Python `bytes` object. If there is not enough memory for a long copy, the conversion raises
+/// MemoryError, whereas `PyBytes::new` panics.
 pub struct ByteString<'b>(pub &'b [u8]);
 
 impl<'py> IntoPyObject<'py> for ByteString<'_> {
@@ -69,7 +69,7 @@ impl ByteStrings {
 }
 
 impl StringBuffer<'_> {
-    /// Returns the bytes of the string, which are uninitialized.
+    /// Returns the memory of the string for the caller to fill. It is uninitialized at first.
     pub fn memory(&mut self) -> &mut [MaybeUninit<u8>] {
         // SAFETY: `start` points to the `length` bytes of an object that `ByteStrings` keeps alive for `'s`. No other
         // code reads or writes them until they are filled. CPython shares the empty string, but that has no bytes.

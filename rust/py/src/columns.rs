@@ -29,7 +29,7 @@ pub struct RecordSelection {
     lengths: RecordNumbers,
     checksums: Option<RecordNumbers>,
     verify: bool,
-    /// Records with a longer payload are not read.
+    /// Maximum length of a payload; records with a longer one are not read.
     max_record_bytes: u64,
 }
 
@@ -85,7 +85,8 @@ impl RecordSelection {
         Ok(Self { sources, source_indices, kind, offsets, lengths, checksums, verify, max_record_bytes })
     }
 
-    /// Selects one record by the offset and length of its frame and the checksum of its payload in the index, or -1.
+    /// Selects one record by the offset and length of its frame, and the checksum of its payload in the sidecar index
+    /// (-1 if unknown).
     pub fn from_frame(
         source: &Source,
         kind: PyFrameKind,
@@ -99,7 +100,7 @@ impl RecordSelection {
         Ok(Self { sources, source_indices, kind, offsets, lengths, checksums, verify, max_record_bytes })
     }
 
-    /// Returns the stored bytes of each record.
+    /// Returns the number of bytes that the frame of each record occupies in the uncompressed shard.
     pub fn lengths(&self) -> &[i64] {
         self.lengths.as_slice()
     }
@@ -110,7 +111,7 @@ impl RecordSelection {
         (source, (self.offsets.as_slice()[ordinal] as u64, self.lengths()[ordinal] as usize))
     }
 
-    /// Returns the checksum of a record's payload according to the index, or -1 if unknown.
+    /// Returns the checksum of a record's payload in the sidecar index, or -1 if unknown.
     pub fn indexed_checksum(&self, ordinal: usize) -> i64 {
         self.checksums.as_ref().map_or(-1, |checksums| checksums.as_slice()[ordinal])
     }
@@ -125,7 +126,7 @@ impl RecordSelection {
         self.verify
     }
 
-    /// Returns the largest length of a payload that is read.
+    /// Returns the maximum length of a payload; records with a longer one are not read.
     pub fn max_record_bytes(&self) -> u64 {
         self.max_record_bytes
     }
@@ -160,7 +161,8 @@ impl RecordSelection {
         result.and_then(|()| parser.finish().map_err(memory_error))
     }
 
-    /// Parses records whose files are cached in memory (`cached`), or reads each record by itself.
+    /// Parses records from `cached`, the contents of the files in memory. If `cached` is None, reads each record by
+    /// itself.
     fn parse_scattered(
         &self,
         cached: Option<&[&[u8]]>,
@@ -217,7 +219,7 @@ impl RecordSelection {
     }
 }
 
-/// Parses the payload of the frame at `offset`, one of `num_records` frames with `max_bytes` bytes in total.
+/// Parses the payload of the frame at `offset`. The caller parses `num_records` frames with `max_bytes` bytes in total.
 #[inline]
 fn push_payload(
     parser: &mut Parser<'_>,

@@ -77,7 +77,7 @@ pub fn source_error(error: SourceError, ordinal: Option<usize>) -> PyErr {
 fn io_error(error: io::Error, ordinal: Option<usize>) -> PyErr {
     let raised = error.downcast::<PyErr>().unwrap_or_else(|error| match error.raw_os_error() {
         Some(code) => PyOSError::new_err((code, os_error_message(code))),
-        // A path with a NUL byte, for which Python's `open` raises ValueError, too.
+        // The path contains a NUL byte. Python's `open` raises ValueError for such a path, too.
         None if error.kind() == ErrorKind::InvalidInput => PyValueError::new_err(error.to_string()),
         None => PyRuntimeError::new_err(error.to_string()),
     });

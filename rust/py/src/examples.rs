@@ -16,14 +16,14 @@ use crate::long_strings::{RecordGroup, max_threads, read_long_strings, split_by_
 use crate::payload::{PyPlan, column_to_python};
 use crate::source::Source;
 
-/// Bytes of the records of a group. The columns of a group fit into the processor's cache.
+/// Approximate number of bytes of the records in a group. The columns of such a group fit into the processor's cache.
 const GROUP_BYTES: usize = 512 << 10;
 /// Minimum number of groups per thread; for fewer groups, starting a thread takes longer than it saves.
 const MIN_GROUPS_PER_THREAD: usize = 2;
 
 type ParseResult = Result<Vec<Column>, RecordError>;
 
-/// Read columns of records like `read_columns`, as a list of consecutive groups: (number of records, columns).
+/// Read columns like `read_columns`, but return one (number of records, columns) per group of consecutive records.
 ///
 /// A column with one string per record has a list of `bytes` as its values.
 #[pyfunction]
@@ -74,16 +74,16 @@ fn parse_groups_in_threads<'s>(
             Some(receiver) => py.detach(move || receiver.recv()).ok(),
             None => None,
         };
-        // If the thread could not be started, or has ended, this thread does its work.
+        // If the thread could not be started, or has ended, the caller's thread parses the group.
         let parsed = parsed.unwrap_or_else(|| py.detach(|| records.parse_columns(group.clone(), plan)));
         group_to_python(py, group.len(), parsed)
     };
     groups.iter().enumerate().map(convert).collect()
 }
 
-/// Read the columns of one record in the form of `read_examples`.
+/// Read the columns of one record, in the form in which `read_examples` returns the columns of a group.
 ///
-/// `frame` is the offset and the length of its frame, and the checksum of its payload in the index, or -1.
+/// `frame` is (offset and length of the record's frame, checksum of its payload in the sidecar index or -1).
 #[pyfunction]
 #[pyo3(signature = (source, kind, frame, plan, *, verify=true))]
 pub fn read_example(

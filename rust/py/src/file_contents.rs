@@ -25,7 +25,8 @@ pub struct WholeFiles {
 
 #[pymethods]
 impl WholeFiles {
-    /// Create byte strings of the contents of files, whose sizes are determined now; raises OSError.
+    /// Create byte strings that are the contents of files. Reads the sizes of the files now; raises OSError if that
+    /// fails.
     #[new]
     fn new(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Self> {
         py.detach(|| {

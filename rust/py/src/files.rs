@@ -23,9 +23,10 @@ pub struct FileSource {
     num_bytes: u64,
     /// Time of the last modification: seconds and nanoseconds.
     modified: (i64, i64),
-    /// Time of the last change of content or metadata (ctime), updated when the content turns out to be the same.
+    /// Time of the last change of content or metadata (ctime), in nanoseconds. Updated if only the metadata has
+    /// changed.
     changed: AtomicI64,
-    /// CRC-32C of blocks at the time of opening.
+    /// CRC-32C of up to `NUM_PROBES` blocks of the file, computed when it was opened.
     probes: Vec<u32>,
     /// Whether the file had a name when it was opened.
     has_name: bool,
@@ -154,7 +155,7 @@ pub fn changed_error(detail: std::fmt::Arguments<'_>) -> SourceError {
     SourceError::Changed(detail.to_string())
 }
 
-/// The concatenation of several sources: the parts of an OFRecord dataset are one stream.
+/// Concatenation of several sources, because the part files of an OFRecord dataset are one stream.
 pub struct ConcatenatedSource {
     parts: Vec<Arc<dyn ReadAt>>,
     /// Start of each part, and the end of the last one.
@@ -207,14 +208,15 @@ impl ReadAt for ConcatenatedSource {
     }
 }
 
-/// Appends the contents of whole files to `data`, and the end of each to `row_splits`. Stops at the first error.
+/// Appends the contents of whole files to `data`, and the end of each file in `data` to `row_splits`. Stops at the
+/// first error.
 pub fn read_files(paths: &[PathBuf], data: &mut Vec<u8>, row_splits: &mut Vec<i64>) -> Result<(), (usize, io::Error)> {
     for (ordinal, path) in paths.iter().enumerate() {
         let result = open_regular_file(path).and_then(|(mut file, metadata)| {
             let length = metadata.len();
             memory::reserve(data, length as usize + 1).map_err(|_| io::ErrorKind::OutOfMemory)?;
             match length {
-                // The length may be unknown, as for files in /proc.
+                // A length of 0 may mean that the length is unknown, as for files in /proc.
                 0 => file.read_to_end(data),
                 // Avoids the additional system call that detects the end of the file.
                 _ => file.take(length).read_to_end(data),
@@ -229,8 +231,8 @@ pub fn read_files(paths: &[PathBuf], data: &mut Vec<u8>, row_splits: &mut Vec<i6
     Ok(())
 }
 
-/// Counts how many of the first files have a total size of at most `max_bytes`; at least 1. A missing file counts as 0
-/// bytes.
+/// Counts how many files, starting with the first one, have a total size of at most `max_bytes`; at least 1. A missing
+/// file counts as 0 bytes.
 pub fn count_fitting_files(paths: &[PathBuf], max_bytes: u64) -> usize {
     let sizes = paths.iter().map(|path| std::fs::metadata(path).map_or(0, |metadata| metadata.len()));
     let ends = sizes.scan(0u64, |end, size| {

@@ -22,10 +22,10 @@ use crate::files;
 use crate::rows::check_row_splits;
 use crate::source::{InterruptibleSource, Source};
 
-/// Error number (EIO) for errors without a number of the operating system.
+/// Error number (EIO) for errors that have no error number of the operating system.
 const INPUT_OUTPUT_ERROR: i32 = 5;
 
-/// Framing of a format, by the name of the format.
+/// The Python class `FrameKind`: the framing of a format, selected by the name of the format.
 #[pyclass(frozen, eq, hash, from_py_object, module = "recordmill._core", name = "FrameKind")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PyFrameKind(FrameKind);
@@ -74,7 +74,7 @@ type ScanResult = (Block, Block, u64, Vec<FaultTuple>);
 /// Find the frames from `start` on: (offsets, lengths, end, faults).
 ///
 /// The ordinal of a fault that ends the scan is the number of frames. With `resync`, the scan continues after damage if
-/// the format allows it; the damaged bytes then count as one frame, whose ordinal the fault has.
+/// the format allows it; the damaged bytes then count as one frame, and the fault has the ordinal of that frame.
 #[pyfunction]
 #[pyo3(signature = (source, kind, *, start=0, verify=false, max_records=u64::MAX, resync=false))]
 pub fn scan(
@@ -106,11 +106,11 @@ pub fn scan(
 /// A sidecar index as a Python tuple: offsets, lengths, and the checksums of the payloads (-1 if unknown) or None.
 pub type IndexArgs<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
 
-/// The arrays of an index.
+/// The arrays of a sidecar index.
 pub struct IndexViews {
     /// Offset of each frame.
     pub offsets: ArrayView<i64>,
-    /// Stored bytes of each frame.
+    /// Number of bytes that each frame occupies in the uncompressed shard.
     pub lengths: ArrayView<i64>,
     /// CRC-32C of each payload.
     pub checksums: Option<ArrayView<i64>>,
@@ -134,8 +134,9 @@ type VerifyResult = (u64, Vec<FaultTuple>, u64, u64, Block, Block);
 
 /// Verify a whole shard: (number of valid records, faults, number of faults, end, offsets and lengths of valid frames).
 ///
-/// With `payload`, messages are validated too. With `index`, its lengths and checksums are compared, and it states
-/// where records begin after damage. The ordinal of a fault is the ordinal of its record.
+/// With `payload`, the messages in the payloads are validated, too. With `index`, records are compared with its lengths
+/// and checksums. After damage, the verification continues at the next record in `index`. The ordinal of a fault is the
+/// ordinal of its record.
 #[pyfunction]
 #[pyo3(signature = (source, kind, payload=None, *, index=None))]
 pub fn verify(
@@ -206,7 +207,7 @@ pub fn payloads_to_python(payloads: PayloadBuffer) -> (Block, Block) {
     (Block::immutable_bytes(buffer, len), Block::from_integers(row_splits))
 }
 
-/// Gets and validates the checksums of payloads in an index, one for each frame.
+/// Gets and validates the checksums of payloads in a sidecar index, one for each frame.
 pub fn view_checksums(
     checksums: Option<&Bound<'_, PyAny>>,
     offsets: &ArrayView<i64>,
@@ -250,7 +251,7 @@ pub fn frame(
     frame_payloads(py, row_splits.windows(2).map(|pair| &data[pair[0] as usize..pair[1] as usize]), data.len(), kind)
 }
 
-/// Frame payloads that are separate `bytes` objects, like `frame`.
+/// Like `frame`, but for payloads that are separate `bytes` objects.
 #[pyfunction]
 pub fn frame_each(py: Python<'_>, payloads: &Bound<'_, PyTuple>, kind: PyFrameKind) -> PyResult<(Block, Block, Block)> {
     // Tuples and bytes are immutable, so the rows cannot change while the interpreter lock is released.
@@ -317,7 +318,7 @@ pub fn read_files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<(Block, Block
 
 // Consecutive records, each read directly into its Python `bytes` object.
 
-/// A call of `read_singles` returns after this number of payload bytes.
+/// `read_singles` returns when it has read this number of payload bytes.
 const MAX_CALL_BYTES: usize = 256 << 10;
 
 /// Offset of a record and its payload.
@@ -325,8 +326,8 @@ type OffsetAndPayload = (u64, Py<PyBytes>);
 
 /// Read records from `start` on: (list of offset and payload, offset of the next record).
 ///
-/// Stops before a record of less than `shortest` bytes, and before a record with several parts or a fault, which is
-/// left to `scan` and `fetch`.
+/// Stops before a record of less than `shortest` bytes. Also stops before a record with several parts or a fault; the
+/// caller then uses `scan` and `fetch`.
 #[pyfunction]
 #[pyo3(signature = (source, kind, start, max_records, *, shortest=0, verify=true))]
 pub fn read_singles(

@@ -15,7 +15,7 @@ use crate::columns::RecordSelection;
 use crate::error::out_of_memory_error;
 use crate::payload::column_to_python;
 
-/// Bytes of records that are read between two checks for signals.
+/// Number of bytes of records that are read between two checks for signals.
 const ROUND_BYTES: usize = 64 << 20;
 /// Approximate number of bytes that a thread reads at a time.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -36,14 +36,14 @@ struct RecordChunk {
     number: usize,
     /// Columns, in which the long strings are shortened.
     columns: Vec<Column>,
-    /// Index of the column of the long string of each record.
+    /// For each record, the index of the column that its long string belongs to; None if it has no long string.
     long: Vec<Option<usize>>,
 }
 
 /// Reads the selected records, if they contain long strings.
 ///
-/// Returns None if the caller should use the general code: it is as fast, or a record needs it, for example for a
-/// fault.
+/// Returns None if the caller should use the general code, because that is as fast, or because a record needs it (for
+/// example a damaged record).
 pub fn read_long_strings(py: Python<'_>, records: &RecordSelection, plan: &Plan) -> PyResult<Option<Vec<RecordGroup>>> {
     let lengths = records.lengths();
     let total = lengths.iter().fold(0_i64, |sum, &length| sum.saturating_add(length));
@@ -87,7 +87,7 @@ fn read_round(
     chunks.into_iter().map(|chunk| record_chunk_to_python(py, chunk, &mut strings)).collect::<PyResult<_>>().map(Some)
 }
 
-/// Reads all records, with several threads if there are several chunks. The result is in order.
+/// Reads all records, with several threads if there are several chunks. The result has the order of the records.
 fn read_chunks(
     records: &RecordSelection,
     plan: &Plan,

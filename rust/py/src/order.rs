@@ -14,7 +14,8 @@ const GROUP_LEN: usize = 64;
 
 /// Apply a permutation of `0..length`, or its inverse, to each number.
 ///
-/// `keys` are the keys of its Feistel rounds. `left` is the divisor that splits a number into a pair for the rounds.
+/// The permutation is a Feistel network with one round per key in `keys`. The rounds change a pair of numbers: the
+/// remainder and the quotient of the input when divided by `left`.
 #[pyfunction]
 #[pyo3(signature = (numbers, length, left, keys, *, invert=false))]
 pub fn permute(
@@ -41,8 +42,8 @@ pub fn random_order(py: Python<'_>, length: u32, seed: u64, stream: [u32; 3]) ->
 
 /// Return the random words `first` to `first + count - 1` of each position of an epoch, for one stage.
 ///
-/// The counter is (word number / 2, bits 0 to 31 of the position, bits 32 to 47 of the position and the stage, epoch);
-/// the key is the seed.
+/// The counter of the random generator is (word number / 2, bits 0 to 31 of the position, bits 32 to 47 of the position
+/// and the stage, epoch); the key is the seed.
 #[pyfunction]
 pub fn random_words(
     py: Python<'_>,
@@ -69,7 +70,7 @@ pub fn random_words(
     Ok(Block::new(NumberVec::UInt64(words)))
 }
 
-/// Table of the frames of many shards, in order: offset and length of each frame.
+/// Table of offset and length of each frame of many shards, in the order of the shards.
 #[pyclass(frozen, module = "recordmill._core")]
 pub struct FrameTable {
     /// Position of the first record of each shard, and the total number of records.
@@ -108,8 +109,9 @@ impl ShardIndex {
     }
 }
 
-/// Locations of records: for each record, the index of its shard in the list that follows; the list of shards that
-/// occur; rows, offsets, lengths, and checksums or None if no shard has any.
+/// Locations of records: (shard indices, shards, rows, offsets, lengths, checksums). The second item lists the shards
+/// that occur. All other items have one value per record; a shard index is a position in that list, and a row is a
+/// position in a shard. The checksums are None if no shard has any.
 type Locations = (Block, Vec<usize>, Block, Block, Block, Option<Block>);
 
 #[pymethods]
@@ -129,8 +131,8 @@ impl FrameTable {
 
     /// Find the records at the given positions.
     ///
-    /// Returns (index of each record's shard in the following list, shards that occur, rows, offsets, lengths,
-    /// checksums).
+    /// Returns (shard indices, shards, rows, offsets, lengths, checksums). The shard of record i is
+    /// `shards[shard_indices[i]]`, and its row is its position in that shard.
     fn locate(&self, py: Python<'_>, positions: &Bound<'_, PyAny>) -> PyResult<Locations> {
         let positions = ArrayView::<i64>::from_object(positions)?;
         let positions = positions.as_slice();

@@ -13,7 +13,7 @@ use crate::error::{fault_error, out_of_memory_error};
 use crate::payload::{PyPlan, columns_to_python};
 use crate::rows::check_row_splits;
 
-/// Minimum number of payloads per thread; starting a thread takes longer than parsing fewer.
+/// Minimum number of payloads per thread; starting a thread takes longer than parsing fewer payloads.
 const MIN_ROWS_PER_THREAD: usize = 256;
 /// Payloads with a larger average size are parsed by one thread. They take longer to copy than to parse, and the
 /// columns of several threads are copied once more.
@@ -77,7 +77,7 @@ fn parse_in_threads(plan: &Plan, rows: &[&[u8]], threads: usize) -> Result<Vec<C
             .collect();
         let mut columns = parse_in_order(plan, first_rows, rows.len(), num_bytes)?;
         for (number, (thread, work)) in threads.into_iter().enumerate() {
-            // If the thread could not be started, this thread does its work.
+            // If the thread could not be started, this thread parses the payloads meant for it.
             let more =
                 thread.map_or_else(|_| work(), |thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
             let more = more.map_err(|(fault, ordinal)| (fault, ordinal + (number + 1) * rows_per_thread))?;

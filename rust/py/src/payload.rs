@@ -84,7 +84,7 @@ impl PyPlan {
 }
 
 impl PyPlan {
-    /// Returns the plan of the core.
+    /// Returns the plan of `recordmill-core` that this object contains.
     pub fn core_plan(&self) -> &Plan {
         &self.0
     }

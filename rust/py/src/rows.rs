@@ -62,8 +62,8 @@ pub fn row_checksums(py: Python<'_>, data: &Bound<'_, PyAny>, row_splits: &Bound
 
 /// Pad the rows of a ragged buffer to the same number of items: (data, number of items per row).
 ///
-/// The number is `width`, or the length of the longest row. Longer rows are truncated; shorter rows are filled with
-/// `fill`, the bytes of one item.
+/// The number of items per row is `width`, or that of the longest row if `width` is None. Longer rows are truncated;
+/// shorter rows are filled with `fill`, the bytes of one item.
 #[pyfunction]
 pub fn pad(
     py: Python<'_>,

@@ -141,7 +141,7 @@ fn serialize_into_sink(
     columns: Vec<ColumnArgs<'_>>,
     sink: &mut (impl RecordSink + Send),
 ) -> PyResult<()> {
-    // Without columns, no array bounds the number of records.
+    // If there are no columns, no array limits `num_records`. So the memory for as many row splits is checked here.
     memory::check_available(num_records.saturating_mul(size_of::<i64>())).map_err(out_of_memory_error)?;
     let buffers = columns.into_iter().map(|column| column.get_buffers(py)).collect::<PyResult<Vec<_>>>()?;
     let columns: Vec<_> = buffers.iter().map(ColumnBuffers::column_data).collect();

@@ -26,8 +26,8 @@ impl HandedFile {
     }
 }
 
-/// Receive the next packet, of at most `room` bytes, and the file descriptor sent with it, or None. Return None after
-/// the last packet.
+/// Receive the next packet, of at most `room` bytes: (data, file descriptor that was sent with the packet, or None).
+/// Return None after the last packet.
 ///
 /// Raises BlockingIOError if no packet is available. No signal handler can run between the reception of a
 /// descriptor and the creation of the object that owns it, as it could in Python code.

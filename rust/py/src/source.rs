@@ -24,7 +24,7 @@ pub struct Source {
     /// The uncompressed bytes.
     plain: Arc<dyn ReadAt>,
     compressed: Option<Arc<Compressed>>,
-    /// Records with a longer payload are not read.
+    /// Maximum length of a payload; records with a longer one are not read.
     max_record_bytes: u64,
 }
 
@@ -47,7 +47,7 @@ impl Source {
         &self.plain
     }
 
-    /// Returns the largest length of a payload that is read.
+    /// Returns the maximum length of a payload; records with a longer one are not read.
     pub fn max_record_bytes(&self) -> u64 {
         self.max_record_bytes
     }
@@ -184,7 +184,7 @@ impl<'s> InterruptibleSource<'s> {
         Self { source, bytes_since_check: AtomicUsize::new(0), raised: Mutex::new(None) }
     }
 
-    /// Returns the exception for a read error: the one that a signal handler raised, if any.
+    /// Returns the exception that a signal handler raised; if there is none, the exception for `error`.
     pub fn into_exception(self, error: SourceError) -> PyErr {
         let raised = self.raised.into_inner().unwrap_or_else(PoisonError::into_inner);
         raised.unwrap_or_else(|| source_error(error, None))

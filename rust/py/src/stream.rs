@@ -32,7 +32,7 @@ const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 struct PayloadBatch {
     payloads: PayloadBuffer,
-    /// Ordinal of the first record.
+    /// Ordinal of the first record of the batch in the shard.
     first: u64,
     /// The error that ended the batch after its last payload.
     error: Option<SourceError>,
@@ -43,7 +43,7 @@ struct PayloadBatch {
 #[derive(Default)]
 struct ReadyBatches {
     batches: BTreeMap<u64, PayloadBatch>,
-    /// Number of the batch that the caller takes next.
+    /// Ordinal of the batch that the caller takes next.
     next: u64,
     /// Number of batches whose production has started.
     num_started: u64,
@@ -90,7 +90,8 @@ impl StreamState {
         Some((number, batch))
     }
 
-    /// Waits until the cursor has reached a batch, then finds its frames. Returns None if the data ends before.
+    /// Waits until the cursor has reached a batch, then finds its frames. Returns None if the data ends before that
+    /// batch.
     fn find_batch_frames(
         &self,
         number: u64,
@@ -159,7 +160,8 @@ impl StreamState {
         Ok(())
     }
 
-    /// Takes the next batch. If it is not finished, produces a batch or waits up to `SIGNAL_CHECK_INTERVAL`.
+    /// Takes the next batch. If it is not finished, produces a batch or waits up to `SIGNAL_CHECK_INTERVAL`. Returns
+    /// None if it is still not finished then.
     fn take_next_batch(&self) -> Option<PayloadBatch> {
         let mut ready = lock(&self.ready);
         if !ready.is_next_ready() && ready.may_start_batch(self.depth) {
@@ -190,7 +192,7 @@ impl StreamState {
         true
     }
 
-    /// Runs a thread: produces batches as far ahead as the limits allow.
+    /// Runs in each thread: produces batches as far ahead as `depth` and `MAX_READY_BYTES` allow.
     fn produce_in_thread(&self) {
         loop {
             let mut ready = lock(&self.ready);
@@ -349,27 +351,27 @@ impl Drop for BatchStream {
 
 // Offsets of the batches in a shard. They are exact up to the cursor and estimated after it.
 
-/// Initial estimate of the stored bytes of a batch.
+/// Initial estimate of the number of bytes that a batch occupies in the shard.
 const INITIAL_BATCH_LEN: usize = 256 << 10;
 /// Number of bytes at the start of the shard from which a better estimate is computed.
 const SAMPLE_BYTES: usize = 16 << 10;
 /// Maximum length of a batch whose bytes are buffered while its frames are found. The frames of longer batches are read
 /// again afterwards, directly into the output.
 const MAX_BUFFERED_BATCH: usize = 8 << 20;
-/// Bytes that are read at a time if the frames are read again afterwards: only headers are needed then.
+/// Number of bytes per read while the frames of such a longer batch are found; only their headers are needed then.
 const HEADER_READ_AHEAD: usize = 64;
 
 /// The shard to read, and the number of records per batch.
 struct StreamRequest {
     source: Arc<dyn ReadAt>,
     kind: FrameKind,
-    /// CRC-32C of the payloads according to an index, or -1 if unknown; may end before the last payload.
+    /// CRC-32C of each payload in the sidecar index, or -1 if unknown. May have fewer entries than there are payloads.
     checksums: Vec<i64>,
     /// Whether to verify checksums.
     verify: bool,
-    /// Records per batch.
+    /// Number of records per batch.
     num_records: u64,
-    /// Records with a longer payload are not read.
+    /// Maximum length of a payload; records with a longer one are not read.
     max_record_bytes: u64,
 }
 
@@ -377,7 +379,7 @@ struct StreamRequest {
 struct BatchCursor {
     /// Offset of the next batch.
     offset: u64,
-    /// Number of the next batch.
+    /// Ordinal of the next batch.
     next: u64,
     /// Ordinal of the first record of the next batch.
     record: u64,

@@ -15,7 +15,7 @@ from recordmill.errors import MissingExtraError
 
 @contextmanager
 def require_extra(name: str, hint: str | None = None) -> Iterator[None]:
-    """If an import in the block fails, raise MissingExtraError, which names the extra to install."""
+    """Context manager: if an import in its block fails, raise MissingExtraError, which names the extra to install."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -24,7 +24,7 @@ def require_extra(name: str, hint: str | None = None) -> Iterator[None]:
 
 
 def combine_classes(implementation: type, base: type, module: str) -> Any:
-    """Return a class that inherits from an adapter's class and a framework's class, named as the adapter's.
+    """Return a subclass of an adapter's class and a framework's class, with the name of the adapter's class.
 
     Adapters define their classes without the framework's base class, so that they import no framework.
     """

@@ -15,7 +15,7 @@ BatchAndState: TypeAlias = tuple[Any, dict[str, Any]]
 
 
 class FrameworkLoader:
-    """Iterates over converted batches. Its state is that after the last batch that the caller received.
+    """Iterates over converted batches. `state_dict` returns the state after the last batch that the caller received.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class FrameworkLoader:
         self._iterators: WeakSet[Generator[Any]] = WeakSet()
 
     def _convert_batches(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
-        """Convert each batch and pass its state on; may read `batches` ahead of the caller."""
+        """Convert each batch, and yield it with its unchanged state; may read `batches` ahead of the caller."""
         raise NotImplementedError
 
     def __len__(self) -> int:
@@ -38,7 +38,7 @@ class FrameworkLoader:
         return len(self._loader)
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the epoch that was set, else the rest of the epoch of a loaded state, else the next epoch."""
+        """Iterate over the epoch from `set_epoch`, else the rest of a loaded state's epoch, else the next epoch."""
         iterator = self._iterate()
         self._iterators.add(iterator)
         return iterator
@@ -46,7 +46,7 @@ class FrameworkLoader:
     def _iterate(self) -> Generator[Any]:
         batches = iter(self._loader)
         self._reset_state()
-        # Until the caller receives a batch, return the state before it, although the wrapped loader may be ahead.
+        # Until the caller receives a batch, `state_dict` returns the state before it. The wrapped loader may be ahead.
         iteration, self._state = self._iteration, self._loader.state_dict()
         converted = iter(self._convert_batches(self._pair_with_states(batches)))
         try:
@@ -67,7 +67,7 @@ class FrameworkLoader:
             _close_iterator(batches)
 
     def _reset_state(self) -> None:
-        """Return the state of the wrapped loader from now on, and ignore iterators that are still in use."""
+        """Make `state_dict` return the wrapped loader's state; iterators still in use no longer update it."""
         self._state, self._iteration = None, object()
 
     @property
@@ -135,7 +135,7 @@ class FrameworkLoader:
 
     def close(self) -> None:
         """Stop the threads and end all iterators."""
-        self._loader.close()  # first the loader, because a prefetching thread may be waiting for a batch of it
+        self._loader.close()  # closed first, because a prefetching thread may be waiting for one of its batches
         for iterator in list(self._iterators):
             if getgeneratorstate(iterator) != GEN_RUNNING:
                 iterator.close()

@@ -16,7 +16,7 @@ from typing import Any
 from recordmill.cli.printer import escape_unprintable, print_note
 
 OK, FAULTS, COULD_NOT_RUN = 0, 1, 2
-SIGNALED = 128  # plus the number of the signal
+SIGNALED = 128  # added to the number of the signal that ended the command
 INTERRUPTED = SIGNALED + signal.SIGINT
 PIPE_CLOSED = SIGNALED + signal.SIGPIPE
 # Matches a Python argument in a hint, such as overwrite=True, encode=... or format="recordio", except inside a call.
@@ -42,7 +42,7 @@ def _handle_termination() -> Iterator[None]:
 
     def raise_terminated(number: int, frame: FrameType | None) -> None:
         del frame
-        # Another signal must not interrupt the cleanup. SIG_IGN would make Python warn about a signal that is pending.
+        # Another signal must not interrupt the cleanup. With SIG_IGN, Python would warn about a pending signal.
         set_signal_handlers(lambda *_: None)
         raise _TerminatedError(number)
 

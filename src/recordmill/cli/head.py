@@ -62,7 +62,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
 
 
 def _read_examples(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Yield the first examples; at a damaged record, raise its error."""
+    """Yield the first examples; raise the error of a damaged record when it is reached."""
     import recordmill as rm
 
     dataset = rm.open(args.paths, payload=args.payload, **get_reading_options(args), **get_limit_options(args))

@@ -43,7 +43,7 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
-    """Print the information; return 1 if a shard is damaged."""
+    """Print a summary of the shards; return 1 if a shard is damaged."""
     import recordmill as rm
 
     plain = rm.info(

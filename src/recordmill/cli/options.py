@@ -42,7 +42,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 
 def get_reading_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of `add_reading_options` as arguments of the public functions."""
+    """Return the values of the options from `add_reading_options`, as keyword arguments of public functions."""
     return {"format": args.format, "compression": None if args.compression == "none" else args.compression}
 
 
@@ -65,7 +65,7 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
 
 
 def get_limit_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of `add_limit_options` as arguments of the public functions."""
+    """Return the values of the options from `add_limit_options`, as keyword arguments of public functions."""
     return {"max_decompressed_bytes": args.max_decompressed_bytes, "max_record_bytes": args.max_record_bytes}
 
 

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-# How much of a value is kept when it is shortened.
+# Limits of a shortened value: numbers, rows and characters in JSON, and numbers in text output.
 _MAX_VALUES = 16
 _MAX_ROWS = 4
 _MAX_CHARS = 60
@@ -84,7 +84,7 @@ def find_value_kind(value: Any) -> str:
 
 
 def format_value(plain: Any) -> tuple[str, str]:
-    """Return the shape and the value of a feature as text."""
+    """Format a result of `to_json_value` as text: return the shape and the value."""
     if isinstance(plain, dict) and "num_bytes" in plain:
         return "", _format_bytes(plain)
     if isinstance(plain, dict):

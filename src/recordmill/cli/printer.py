@@ -12,7 +12,7 @@ _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
 class Printer:
-    """Prints the results of a command, as JSON if `as_json`."""
+    """Prints the results of a command: as JSON if `as_json` is True, else as text."""
 
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
@@ -25,7 +25,7 @@ class Printer:
             _print_lines(lines)
 
     def print_record(self, plain: Any, lines: Iterable[str]) -> None:
-        """Print one of several results: a JSON value on a line of its own, or the lines."""
+        """Print one of several results: as JSON on a single line, or as the given lines."""
         if self.as_json:
             print(json.dumps(plain))
         else:
@@ -67,7 +67,7 @@ def format_count(number: int, noun: str) -> str:
 
 
 def format_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return aligned lines; columns whose entries all start with a digit are right-aligned."""
+    """Return the header and rows as aligned lines; a column whose cells all start with a digit is right-aligned."""
     body = [[escape_unprintable(cell) for cell in row] for row in rows]
     lines = [list(header), *body]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]

@@ -16,12 +16,12 @@ from recordmill.errors import MissingExtraError
 # Name, number, type and label of a field. The label is "optional", "repeated", "map" (its keys are strings and the type
 # is that of its values) or "oneof" (all such fields of a message form the oneof `kind`).
 Field = tuple[str, int, str, str]
-# The fields of each message, or the names of an enum's values, numbered from 0. A nested message follows the outer one,
-# as "Outer.Inner".
+# Maps the name of a message to its fields, or the name of an enum to its value names, which are numbered from 0. The
+# name of a nested message is "Outer.Inner"; it follows its outer message.
 Declarations = Mapping[str, Sequence[Field] | str]
 
-_OPTIONAL, _REPEATED = 1, 3  # FieldDescriptorProto.Label
-_SCALARS = {  # FieldDescriptorProto.Type
+_OPTIONAL, _REPEATED = 1, 3  # values of FieldDescriptorProto.Label
+_SCALARS = {  # values of FieldDescriptorProto.Type
     "double": 1, "float": 2, "int64": 3, "uint64": 4, "int32": 5, "bool": 8, "string": 9, "bytes": 12, "uint32": 13,
 }  # fmt: skip
 _UNPACKED = ("string", "bytes")
@@ -56,7 +56,7 @@ def lazy_messages(
 
 
 def _build_message_classes(module: str, package: str, syntax: str, files: Mapping[str, Declarations]) -> dict[str, Any]:
-    """Return the message classes by their names; a file may use the types of earlier files."""
+    """Return the message classes by name; a proto file in `files` may use the types of the files before it."""
     try:
         from google.protobuf.descriptor_pb2 import FileDescriptorProto
         from google.protobuf.descriptor_pool import DescriptorPool

@@ -1,4 +1,4 @@
-"""Count forks of this process: a forked copy has no worker threads, and shares memory that must not be reused."""
+"""Count forks, because a forked process has no worker threads, and shares memory that must not be reused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class ForkCounter:
     depth = 0
     """Number of forks between the process that imported this module and this one. Differs between parent and child."""
     count = 0
-    """Number of forks that led to this process, plus those that this process did itself."""
+    """Number of forks of this process, and of its ancestors before its start. After a change, memory may be shared."""
 
 
 def _count_fork() -> None:

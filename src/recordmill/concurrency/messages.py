@@ -1,4 +1,4 @@
-"""Communication of a consumer with its worker processes: messages over sockets, and a pipe with task numbers."""
+"""Messages between a consumer and its worker processes over sockets, and task numbers that it sends over a pipe."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from enum import IntEnum
 from recordmill._core import HandedFile, next_packet
 
 MAX_INLINE_BYTES = 32 * 1024
-"""Largest result that a message contains itself."""
+"""Maximum size of a result that is sent inside a message, in bytes. Larger ones are sent in shared memory."""
 STOP = -1
 """Sent in place of a task number to make the worker that reads it exit."""
 
 _HEAD = struct.Struct("<bqqqdd")
 _RELEASE = struct.Struct("<qb")
 _TASK = struct.Struct("<q")
-_TASKS_PER_WRITE = 512  # at most PIPE_BUF bytes, which the system writes atomically
+_TASKS_PER_WRITE = 512  # These numbers fit into PIPE_BUF bytes, which the system writes atomically.
 
 
 class MessageKind(IntEnum):
@@ -70,14 +70,14 @@ class Message:
 
 
 def send_message(link: socket.socket, message: Message, file: int | None = None) -> None:
-    """Send a message, and the file descriptor `file` if given; wait while the buffer of the socket is full."""
+    """Send a message, and the file descriptor `file` if it is not None. Wait while the buffer of the socket is full."""
     head = _HEAD.pack(message.kind, message.task, message.slot, message.nbytes, message.seconds, message.waited_s)
     files = [] if file is None else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", [file]))]
     link.sendmsg([head, message.data], files, socket.MSG_NOSIGNAL)
 
 
 def receive_message(link: socket.socket) -> Message | None:
-    """Return the next message; raise BlockingIOError if none has arrived, and return None if none will."""
+    """Return the next message, or None if the worker closed the socket; raise BlockingIOError if none has arrived."""
     packet = next_packet(link.fileno(), _HEAD.size + MAX_INLINE_BYTES)
     if packet is None:
         return None
@@ -88,18 +88,18 @@ def receive_message(link: socket.socket) -> Message | None:
 
 
 def send_released_segment(link: socket.socket, slot: int, reusable: bool) -> bool:
-    """Tell a worker that its segment is free; return False if the socket is full because the worker does not read."""
+    """Tell a worker that one of its segments is free; return False if the socket is full, so nothing was sent."""
     try:
         link.send(_RELEASE.pack(slot, reusable), socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
     except BlockingIOError:
         return False
     except ConnectionError:
-        return True  # the worker has exited and needs no segments
+        return True  # The worker has exited and needs no segments.
     return True
 
 
 def receive_released_segment(link: socket.socket) -> tuple[int, bool] | None:
-    """Return the slot of the next free segment and whether it is reusable; None if the consumer closed the socket."""
+    """Return (slot, is reusable) of the next segment that is free; None if the consumer has closed the socket."""
     try:
         data = link.recv(_RELEASE.size, socket.MSG_DONTWAIT)
     except ConnectionError:
@@ -111,7 +111,7 @@ def receive_released_segment(link: socket.socket) -> tuple[int, bool] | None:
 
 
 def send_task_numbers(pipe: int, tasks: range) -> int:
-    """Write task numbers to the non-blocking pipe that all workers read; return how many fit into the pipe."""
+    """Write task numbers to the non-blocking pipe that all workers read; return how many numbers fit into the pipe."""
     sent = 0
     while sent < len(tasks):
         part = tasks[sent : sent + _TASKS_PER_WRITE]

@@ -15,7 +15,7 @@ with the same number. This slower computation raises an error that names the cau
 
 
 class NotReadyError(TimeoutError):
-    """A result was not ready in time. Not a `TimeoutError`, which the task itself may raise."""
+    """A result was not ready in time. A class of its own, because a task may raise TimeoutError itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class WorkerPool(Protocol):
         ...
 
     def result(self, task: int, *, timeout: float | None = None) -> Any:
-        """Wait for a submitted task; return its result or raise its error. Can be called once per task."""
+        """Wait for a submitted task, and return its result or raise its error. Can be called once per task."""
         ...
 
     def close(self, *, timeout: float = 2.0) -> None:
@@ -82,7 +82,7 @@ class WorkerPool(Protocol):
 
     @property
     def num_ready(self) -> int:
-        """Number of finished results that `result` has not returned yet, as far as is known without waiting."""
+        """Number of results that have arrived but that `result` has not returned yet."""
         ...
 
     def counters(self) -> PoolCounters:
@@ -90,11 +90,11 @@ class WorkerPool(Protocol):
         ...
 
     def running_tasks(self) -> list[tuple[int, float]]:
-        """Return (task, seconds since its start) of each task in progress, longest first."""
+        """Return (task number, seconds since the start of the task) for all running tasks, longest first."""
         ...
 
     def status_by_task(self) -> dict[int, bytes]:
-        """Return the status bytes of each worker process, by the task that it runs or was running when it died."""
+        """Return the status of each worker process, by the number of the task that it runs or ran when it died."""
         ...
 
 

@@ -51,7 +51,7 @@ class Prefetcher(Generic[T]):
             if self._is_closed:
                 raise StopIteration
             item, error = self._results[0]
-            if not isinstance(error, StopIteration):  # StopIteration is kept, because later calls raise it again
+            if not isinstance(error, StopIteration):  # StopIteration stays: later calls raise it again.
                 self._results.popleft()
                 self._changed.notify_all()
         if error is not None:
@@ -66,7 +66,7 @@ class Prefetcher(Generic[T]):
             self._is_closed = True
             self._results.clear()
             self._changed.notify_all()
-        if current_thread() is not self._thread:  # garbage collection may run this method in the thread itself
+        if current_thread() is not self._thread:  # Garbage collection may call this in the thread.
             self._thread.join(_JOIN_TIMEOUT_S)
 
     def _fill_queue(self) -> None:

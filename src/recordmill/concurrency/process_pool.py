@@ -1,4 +1,4 @@
-"""A pool of worker processes, for tasks that hold the interpreter lock, which threads would run one by one."""
+"""A pool of worker processes, for tasks that hold the interpreter lock. Threads would run such tasks one by one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from recordmill.concurrency.shared_memory import TaskInputBuffer
 from recordmill.concurrency.worker_process import WorkerProcess, create_setup_file
 from recordmill.errors import WorkerError
 
-_POLL_S = 1.0  # a waiting consumer checks this often whether another thread has closed the pool
+_POLL_S = 1.0  # Interval at which a waiting consumer checks whether another thread has closed the pool.
 
 
 class ProcessPool:
@@ -61,7 +61,7 @@ class ProcessPool:
         self._send_pending()
 
     def write_input(self, task: int, value: Any) -> None:
-        """Store the input of a task that is not submitted yet; its worker reads it from `TaskInputBuffer.current`."""
+        """Store the input of a task before it is submitted. The worker reads it from `TaskInputBuffer.current`."""
         self._check_usable()
         self._start_workers()
         if self._group.inputs is not None:
@@ -72,7 +72,7 @@ class ProcessPool:
             self._group.start(self._function, self._num_workers)
 
     def result(self, task: int, *, timeout: float | None = None) -> Any:
-        """Wait for a task and return its result, once per task. Large arrays are writable views of shared memory."""
+        """Wait for a task and return its result, once per task. Large arrays in it are views of shared memory."""
         self._check_usable()
         if task not in self._open:
             raise ValueError(f"task {task} was not submitted, or its result has already been returned")
@@ -85,24 +85,24 @@ class ProcessPool:
         try:
             value = load_pickle_parts(data)
         except Exception as error:
-            message = "the result of a worker process cannot be unpickled in the consuming process"
+            message = "the result that a worker process sent cannot be unpickled in this process"
             raise WorkerError(message, place=task) from error
         if kind is MessageKind.RESULT:
             return value
         try:
             raise value.restore_error()
         finally:
-            del value  # avoids a reference cycle between the error and this frame
+            del value  # Otherwise, the error and this frame refer to each other.
 
     def close(self, *, timeout: float = 2.0) -> None:
-        """Stop each process after its current task, and kill it after `timeout` seconds."""
+        """Stop each process after its current task, or kill the process if that takes longer than `timeout` seconds."""
         with self._lock:
             self._group.close(timeout)
             self._results.clear()
 
     @property
     def num_ready(self) -> int:
-        """Number of finished results that `result` has not returned yet, as far as is known without waiting."""
+        """Number of results that have arrived but that `result` has not returned yet."""
         return len(self._results)
 
     def counters(self) -> PoolCounters:
@@ -113,13 +113,13 @@ class ProcessPool:
         return PoolCounters(self._waited_s, num_finished, len(self._results), workers)
 
     def running_tasks(self) -> list[tuple[int, float]]:
-        """Return (task, seconds since its start) of each task in progress, longest first."""
+        """Return (task number, seconds since the start of the task) for all running tasks, longest first."""
         self._receive_all()
         now, tasks = monotonic(), [worker.running for worker in self._group.workers]
         return sorted(((task[0], now - task[1]) for task in tasks if task), key=lambda entry: -entry[1])
 
     def status_by_task(self) -> dict[int, bytes]:
-        """Return the status bytes of each worker process, by the task that it runs or was running when it died."""
+        """Return the status of each worker process, by the number of the task that it runs or ran when it died."""
         self._receive_all()
         workers = [] if self._group.closed else self._group.workers
         return {worker.running[0]: worker.status.read() for worker in workers if worker.running}
@@ -127,12 +127,13 @@ class ProcessPool:
     def _check_usable(self) -> None:
         if self._fork_depth != ForkCounter.depth:
             hint = "start a new iteration in this process"
-            raise WorkerError(f"the worker processes of this iteration belong to process {self._process}", hint=hint)
+            message = f"this iterator was created in process {self._process} but is used in process {os.getpid()}"
+            raise WorkerError(message, hint=hint)
         if self._group.closed:
             raise WorkerError("the worker processes of this iteration were stopped", hint="start a new iteration")
 
     def _send_pending(self) -> None:
-        """Send task numbers and free segments to the workers, as many as their pipe and sockets can take."""
+        """Send task numbers and free segments to the workers until the pipe and the sockets are full."""
         for worker in self._group.workers:
             worker.release_segments()
         if self._sent < self._next:
@@ -145,7 +146,7 @@ class ProcessPool:
             while task not in self._results:
                 self._check_usable()
                 if self._fault is not None:
-                    raise copy(self._fault) from self._fault.__cause__  # avoids that the error keeps this frame alive
+                    raise copy(self._fault) from self._fault.__cause__  # copy: `_fault` must not refer to this frame
                 self._send_pending()
                 left = _POLL_S if timeout is None else begun + timeout - monotonic()
                 if left <= 0:
@@ -156,7 +157,7 @@ class ProcessPool:
             self._waited_s += monotonic() - begun
 
     def _receive_all(self, ready: Collection[int] = ()) -> None:
-        """Handle all messages that have arrived. If `ready` has the pidfd of a worker, the worker has exited."""
+        """Handle all messages that have arrived. `ready` has the pidfds of workers that have exited."""
         if self._fork_depth != ForkCounter.depth:
             return
         with self._lock:
@@ -238,19 +239,19 @@ class WorkerGroup:
         self.poller.register(worker.pidfd, select.POLLIN)
 
     def send_task_numbers(self, tasks: range) -> int:
-        """Write task numbers to the pipe, from which idle workers read them; return how many fit into the pipe."""
+        """Write task numbers to the pipe from which idle workers read; return how many numbers fit into the pipe."""
         try:
             return 0 if self.tasks is None else send_task_numbers(self.tasks, tasks)
         except BrokenPipeError:
-            return 0  # all workers have exited; the next call of `result` reports this
+            return 0  # All workers have exited; `result` reports this.
 
     def stop_polling_link(self, worker: WorkerProcess) -> None:
-        """Stop polling the socket of a worker that sends no more messages."""
+        """Stop polling the socket of a worker that will send no more messages."""
         with contextlib.suppress(KeyError):
             self.poller.unregister(worker.link)
 
     def close(self, grace_s: float = 0.0) -> None:
-        """End all worker processes. In a forked copy of the consumer, only close the descriptors."""
+        """Stop all worker processes; kill them after `grace_s`. In a fork of the consumer, only close descriptors."""
         if self._is_released:
             return
         self.closed = True
@@ -293,7 +294,7 @@ class WorkerGroup:
 
 @contextlib.contextmanager
 def _explain_descriptor_limit(count: int) -> Iterator[None]:
-    """If the block fails because too many files are open, raise an OSError with the limit and a hint."""
+    """If the `with` block fails because too many files are open, raise an OSError that states the limit and a hint."""
     try:
         yield
     except OSError as error:

@@ -21,7 +21,7 @@ from typing import Any
 from recordmill.allocator import ALIGNMENT
 from recordmill.errors import WorkerError
 
-_MIN_BUFFER_BYTES = 4096  # smaller buffers are stored in the pickle stream itself
+_MIN_BUFFER_BYTES = 4096  # Smaller buffers are stored in the pickle stream.
 _MAX_ERRORS = 16
 _MAX_TRACEBACK_CHARS = 20_000
 
@@ -64,7 +64,7 @@ class PickleParts:
         return data
 
     def write(self, file: int, start: int = 0) -> None:
-        """Write all parts to a file descriptor from the offset `start` on."""
+        """Write all parts to a file, from offset `start` on."""
         for offset, part in zip((0, *self._offsets), (memoryview(self._head), *self._parts), strict=True):
             done = 0
             while done < part.nbytes:
@@ -72,7 +72,7 @@ class PickleParts:
 
 
 def load_pickle_parts(data: memoryview) -> Any:
-    """Unpickle bytes that `PickleParts` wrote; large arrays become views of `data`, writable if `data` is."""
+    """Unpickle bytes that `PickleParts` wrote. Large arrays become views of `data`, which are writable if `data` is."""
     (count,) = struct.unpack_from("<Q", data)
     lengths = struct.unpack_from(f"<{count}Q", data, 8)
     offsets, _ = _compute_part_offsets(list(lengths))
@@ -81,7 +81,7 @@ def load_pickle_parts(data: memoryview) -> Any:
 
 
 def _compute_part_offsets(lengths: list[int]) -> tuple[list[int], int]:
-    """Return the aligned offset of each part, and the offset after the last one."""
+    """Return the aligned offset of each part, and the offset at which the last part ends."""
     offsets, end = [], 8 * (len(lengths) + 1)
     for length in lengths:
         offsets.append(-(-end // ALIGNMENT) * ALIGNMENT)
@@ -109,7 +109,7 @@ class ErrorChain:
 
     @classmethod
     def from_exception(cls, error: BaseException) -> ErrorChain:
-        """Collect an error, its causes and contexts; its traceback becomes a note of it."""
+        """Collect an error and its causes and contexts. The traceback of the error is added to its notes."""
         text = "".join(traceback.format_exception(error))
         if len(text) > _MAX_TRACEBACK_CHARS:
             text = f"{text[: _MAX_TRACEBACK_CHARS // 2]}\n…\n{text[-_MAX_TRACEBACK_CHARS // 2 :]}"
@@ -127,7 +127,7 @@ class ErrorChain:
         return cls(tuple(map(_make_picklable, errors)), tuple(notes), tuple(are_causes))
 
     def restore_error(self) -> BaseException:
-        """Set the notes, causes and contexts of the unpickled errors, and return the first error."""
+        """Set the notes, causes and contexts of all errors in the chain, and return the first error."""
         for error, notes in zip(self.errors, self.notes, strict=True):
             error.__notes__ = list(notes)
         for error, origin, is_cause in zip(self.errors[:-1], self.errors[1:], self.are_causes, strict=True):
@@ -143,7 +143,7 @@ def _find_cause_or_context(error: BaseException) -> BaseException | None:
 
 
 def _make_picklable(error: BaseException) -> BaseException:
-    """Return the error if it can be pickled and unpickled, else a `WorkerError` with its text."""
+    """Return the error if it can be pickled and unpickled, otherwise a `WorkerError` with the text of the error."""
     try:
         copied = pickle.loads(pickle.dumps(error, 5))  # noqa: S301 (our own bytes)
         if type(copied) is type(error):

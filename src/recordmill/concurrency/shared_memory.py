@@ -33,8 +33,8 @@ NO_SLOT = -1
 """Slot number of a file that is sent once and not reused."""
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 _ENTRY = struct.Struct("<qq")
-_MAX_INPUTS = 1 << 20  # maximum number of tasks that have an input at the same time
-_SLOT_BYTES = 1 << 40  # distance of inputs in the file; only pages that are written take memory
+_MAX_INPUTS = 1 << 20  # Maximum number of tasks that have an input at the same time.
+_SLOT_BYTES = 1 << 40  # Distance of inputs in the file. Only written pages take memory.
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class SegmentPool:
         return Segment(slot, file, is_new=True)
 
     def _find_or_free_slot(self) -> int:
-        """Return an unused slot, else that of the smallest free segment, which is closed, else `NO_SLOT`."""
+        """Return an unused slot. If all are used, close the smallest free segment and return its slot, or NO_SLOT."""
         unused = set(range(self._max_segments)) - self._files.keys()
         if not unused and self._free:
             slot = min(self._free, key=lambda one: self._files[one][1])
@@ -92,7 +92,7 @@ class SegmentPool:
         return min(unused, default=NO_SLOT)
 
     def release(self, slot: int, *, reusable: bool) -> None:
-        """Mark a segment as free, or close it if it is not reusable."""
+        """Mark the segment in a slot as free, or close the segment if it is not reusable."""
         if reusable:
             self._free.add(slot)
         else:
@@ -113,7 +113,7 @@ def _create_segment_file(nbytes: int) -> tuple[int, int]:
 
 
 class SegmentViews:
-    """Memory maps, in the consumer, of the segments of one worker process.
+    """Memory maps of the segments of one worker process, in the consumer.
 
     Attributes
     ----------
@@ -137,12 +137,12 @@ class SegmentViews:
         return root
 
     def unmap(self, slot: int) -> None:
-        """Drop the memory map of a segment that the worker will not fill again."""
+        """Drop the memory map of a segment, because the worker will not fill the segment again."""
         del self._maps[slot]
 
 
 def _add_released_slot(released: deque[tuple[int, bool]], slot: int, fork_count: int) -> None:
-    """Add a slot to `released`; after a fork, it is not reusable, because the forked process may have views of it."""
+    """Add a slot to `released`. After a fork, it is not reusable, because the child process may have views of it."""
     released.append((slot, fork_count == ForkCounter.count))
 
 
@@ -157,7 +157,7 @@ def _read_into_memory(file: int, nbytes: int) -> NDArray[np.uint8]:
 
 
 class TaskInputBuffer:
-    """Inputs of tasks. The consumer writes them, and the worker process that runs a task reads its input.
+    """Inputs of tasks in shared memory. The consumer writes inputs; a worker process reads the input of its task.
 
     An anonymous file: a table with the slot of each task, then slots so far apart that none is too small. A slot is
     reused once the result of its task was taken.
@@ -181,7 +181,7 @@ class TaskInputBuffer:
         return cls(os.memfd_create("recordmill-inputs", os.MFD_CLOEXEC))
 
     def write(self, task: int, value: Any) -> None:
-        """Write the input of a task that is not submitted yet; raise WorkerError if it cannot be pickled."""
+        """Write the input of a task before it is submitted; raise WorkerError if the input cannot be pickled."""
         try:
             parts = PickleParts(value)
         except Exception as error:
@@ -193,7 +193,7 @@ class TaskInputBuffer:
         os.pwrite(self.file, _ENTRY.pack(slot, parts.nbytes), task % _MAX_INPUTS * _ENTRY.size)
 
     def discard(self, task: int) -> None:
-        """Free the slot of a task's input, if the task has one."""
+        """Free the slot that the input of a task occupies. Has no effect if the task has no input."""
         self._slots.pop(task, None)
 
     def read(self, task: int) -> Any:

@@ -1,4 +1,4 @@
-"""Status text of a worker process in shared memory, which the consumer can read even after the worker died."""
+"""Status of a worker process in shared memory, which the consumer can read even after the process died."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class StatusPage:
         return file
 
     def write(self, status: bytes) -> None:
-        """Replace the status; if the new one does not fit into the page, make it empty."""
+        """Replace the status. If the new status does not fit into the page, the status becomes empty."""
         self.clear()
         if len(status) <= mmap.PAGESIZE - _LENGTH.size:
             self._memory[_LENGTH.size : _LENGTH.size + len(status)] = status
@@ -43,7 +43,7 @@ class StatusPage:
         _LENGTH.pack_into(self._memory, 0, 0)
 
     def read(self) -> bytes:
-        """Return the current status, or ``b""`` if there is none."""
+        """Return the current status; ``b""`` if the status is empty."""
         (length,) = _LENGTH.unpack_from(self._memory)
         return self._memory[_LENGTH.size : _LENGTH.size + length]
 

@@ -14,12 +14,12 @@ from recordmill.concurrency.forks import ForkCounter
 from recordmill.concurrency.pool import NotReadyError, PoolCounters, TaskFunction, WorkerCounters, check_num_workers
 from recordmill.errors import WorkerError
 
-# A waiting consumer is woken when its result is ready. It also checks once a second, in case it misses this.
+# Interval in seconds at which a waiting consumer checks for its result, in case it misses the wake-up call.
 _POLL_S = 1.0
 
 
 class _PoolState:
-    """State that the consumer and the threads share. Has no reference to the pool, so that the pool can be freed.
+    """Data that the consumer and the threads share. Has no reference to the pool, so that the pool can be freed.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ class _WorkerThread(threading.Thread):
     def __init__(self, shared: _PoolState) -> None:
         super().__init__(name="recordmill-load", daemon=True)
         self.shared = shared
-        # Current task, time at which it started or the last task ended, busy seconds, waited seconds, finished tasks.
+        # (current task, time at which it started or the last task ended, busy seconds, wait seconds, finished tasks)
         self.state: tuple[int | None, float, float, float, int] = None, 0.0, 0.0, 0.0, 0
 
     def run(self) -> None:
-        """Run tasks until the pool stops. Local variables do not hold results, so that the consumer can free them."""
+        """Run tasks until the pool stops. No local variable refers to a result, so that the consumer can free it."""
         shared, function, tasks, results = self.shared, self.shared.function, self.shared.tasks, self.shared.results
         busy_s, waited_s, num_finished = 0.0, 0.0, 0
         ready = monotonic()
@@ -116,7 +116,7 @@ class ThreadPool:
             self._shared.tasks.put(task)
 
     def result(self, task: int, *, timeout: float | None = None) -> Any:
-        """Wait for a submitted task; return its result or raise its error. Can be called once per task."""
+        """Wait for a submitted task, and return its result or raise its error. Can be called once per task."""
         self._check_usable()
         if task not in self._open:
             raise ValueError(f"task {task} was not submitted, or its result has already been returned")
@@ -130,10 +130,10 @@ class ThreadPool:
         try:
             raise error
         finally:
-            del error  # avoids a reference cycle between the error and this frame
+            del error  # Otherwise, the error and this frame refer to each other.
 
     def close(self, *, timeout: float = 5.0) -> None:
-        """Stop each thread after its current task; repeated calls have no effect."""
+        """Stop each thread after its current task, and wait up to `timeout` seconds; repeated calls have no effect."""
         if self._fork_depth != ForkCounter.depth:
             return
         # Ctrl-C in `_start_threads` may have left a thread that is not in `_threads`, so stop `num_workers` threads.
@@ -153,7 +153,7 @@ class ThreadPool:
         return PoolCounters(self._waited_s, num_finished, len(self._shared.results), workers)
 
     def running_tasks(self) -> list[tuple[int, float]]:
-        """Return (task, seconds since its start) of each task in progress, longest first."""
+        """Return (task number, seconds since the start of the task) for all running tasks, longest first."""
         now, states = monotonic(), [thread.state for thread in self._threads]
         tasks = [(task, now - begun) for task, begun, *_ in states if task is not None]
         return sorted(tasks, key=lambda entry: -entry[1])
@@ -165,7 +165,8 @@ class ThreadPool:
     def _check_usable(self) -> None:
         if self._fork_depth != ForkCounter.depth:
             hint = "start a new iteration in this process"
-            raise WorkerError(f"the worker threads of this iteration belong to process {self._process}", hint=hint)
+            message = f"this iterator was created in process {self._process} but is used in process {os.getpid()}"
+            raise WorkerError(message, hint=hint)
         if self._shared.closed:
             raise WorkerError("the worker threads of this iteration were stopped", hint="start a new iteration")
 
@@ -204,7 +205,7 @@ def _stop_unless_forked(shared: _PoolState, num_workers: int, fork_depth: int) -
 
 
 def _join_threads(threads: list[_WorkerThread], timeout: float) -> None:
-    """Wait for threads to end. In one of them, return at once, because the others may wait for a lock that it holds."""
+    """Wait for threads to end. If called in one of them, return: the others may wait for a lock that it holds."""
     if threading.current_thread() in threads:
         return
     deadline = monotonic() + timeout
@@ -214,7 +215,7 @@ def _join_threads(threads: list[_WorkerThread], timeout: float) -> None:
 
 @atexit.register
 def _stop_all_threads() -> None:
-    """Stop all worker threads at exit, because native code must not return to an interpreter that no longer exists."""
+    """Stop all worker threads at exit, because native code must not return to an interpreter that has ended."""
     threads = [thread for thread in threading.enumerate() if isinstance(thread, _WorkerThread)]
     for thread in threads:
         thread.shared.stop(len(threads))

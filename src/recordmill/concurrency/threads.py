@@ -18,7 +18,7 @@ def num_cpus() -> int:
 
 
 def map_range(function: Callable[[int], Out], count: int, threads: int | None = None) -> list[Out]:
-    """Return ``[function(0), …, function(count - 1)]``, computed by up to `threads` (default: all CPUs) threads."""
+    """Return ``[function(0), …, function(count - 1)]``, computed in up to `threads` threads (default: one per CPU)."""
     threads = min(num_cpus() if threads is None else threads, count)
     if threads <= 1:
         return [function(position) for position in range(count)]
@@ -57,5 +57,5 @@ def _shut_down_pool(pool: ThreadPoolExecutor, pending: deque[Future[Out]]) -> No
         future.cancel()
     try:
         pool.shutdown(wait=True, cancel_futures=True)
-    except RuntimeError:  # garbage collection may run this in a thread of the pool, which cannot wait for itself
+    except RuntimeError:  # Garbage collection called this in a thread of the pool, which cannot join itself.
         pool.shutdown(wait=False, cancel_futures=True)

@@ -30,7 +30,7 @@ from recordmill.errors import WorkerError
 
 
 def main(link: int, tasks: int, setup: int, consumer: int, status: int, inputs: int) -> NoReturn:
-    """Run tasks in a worker process; the arguments are descriptors that the process inherited."""
+    """Run tasks in a worker process. The arguments are file descriptors that the process inherited."""
     prepare_worker_process(consumer)
     connection = socket.socket(fileno=link)
     StatusPage.current, TaskInputBuffer.current = StatusPage(status), TaskInputBuffer(inputs)
@@ -42,11 +42,11 @@ def main(link: int, tasks: int, setup: int, consumer: int, status: int, inputs: 
 
 
 def _prepare_and_load_function(setup: int) -> TaskFunction:
-    """Set import paths and import the main module as in the consumer, then unpickle the task function."""
+    """Set import paths and import the main module as the consumer did, then return the unpickled task function."""
     with open(setup, "rb") as file:
         preparation, function = pickle.load(file)  # noqa: S301 (written by the consumer, our parent)
     process = multiprocessing.current_process()
-    process._inheriting = True  # type: ignore[attr-defined]  # the main module must not start processes
+    process._inheriting = True  # type: ignore[attr-defined]  # forbids the main module to start processes
     try:
         spawn.prepare(preparation)
     finally:
@@ -66,7 +66,7 @@ def _flush_and_exit(success: bool) -> NoReturn:
 
 
 def _send_value(link: socket.socket, message: Message, value: Any, segments: SegmentPool | None = None) -> bool:
-    """Send a message with a value, in a segment if it is large; return whether the consumer is still connected."""
+    """Send a message with a value, which is in a segment if it is large; return False if the consumer has closed."""
     parts = PickleParts(value)
     kind, task, seconds, waited_s = message.kind, message.task, message.seconds, message.waited_s
     try:
@@ -91,7 +91,7 @@ def _send_value(link: socket.socket, message: Message, value: Any, segments: Seg
 
 
 def _compute_result(function: TaskFunction, task: int) -> tuple[Any, MessageKind]:
-    """Call the function for a task; return its result or its error, and which of the two it is."""
+    """Call the function for a task; return (result, RESULT), or (error, ERROR) if the function raises."""
     try:
         return function(task), MessageKind.RESULT
     except BaseException as error:  # noqa: BLE001 (raised in the consumer)
@@ -128,7 +128,7 @@ class _Worker:
         return True
 
     def _receive_released_segments(self) -> bool:
-        """Free the segments that the consumer no longer uses; return whether the consumer is still connected."""
+        """Free the segments that the consumer no longer uses; return False if the consumer has closed the socket."""
         try:
             while (release := receive_released_segment(self._link)) is not None:
                 self._segments.release(release[0], reusable=release[1])
@@ -151,7 +151,7 @@ class _Worker:
             return self._send_replacement_result(task, begun, value, error)
 
     def _send_replacement_result(self, task: int, begun: float, value: Any, cause: Exception) -> bool:
-        """Send something instead of a result that cannot be sent.
+        """Send another result or an error, because the result of a task cannot be sent.
 
         This is the result of the function's `compute_with_checks`, which finds the cause, or else an error.
         """

@@ -1,4 +1,4 @@
-"""The consumer's side of a worker process: start it, receive its messages, and detect its exit."""
+"""Start a worker process, receive its messages, and detect its exit. This module runs in the consumer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ sys.path[:] = json.loads(sys.argv[1])
 from recordmill.concurrency.worker_main import main
 main(3, 4, 5, 6, 7, 8)
 """
-_FIRST_FREE = 16  # descriptors are first duplicated to at least this number, so that none is overwritten by 3, 4, …
+_FIRST_FREE = 16  # Descriptors are first duplicated to numbers from this on, so that 3, 4, … overwrite none.
 
 
 def create_setup_file(function: TaskFunction) -> int:
@@ -105,7 +105,7 @@ class WorkerProcess:
         self.running: tuple[int, float] | None = None
 
     def receive_messages(self) -> Iterator[Message]:
-        """Yield the messages that have arrived; update the counters from each."""
+        """Yield the messages that have arrived, and update the counters and the running task from each message."""
         with contextlib.suppress(BlockingIOError):
             while (message := receive_message(self.link)) is not None:
                 self._update_counters(message)
@@ -127,7 +127,7 @@ class WorkerProcess:
             self.counters = WorkerCounters(start_s=monotonic() - self._started)
 
     def release_segments(self) -> None:
-        """Tell the worker which segments have no views in this process any more, so that it can fill them again."""
+        """Tell the worker which segments no longer have views in this process, so that it can fill them again."""
         released = self.views.released
         while released:
             slot, reusable = released[0]
@@ -156,7 +156,7 @@ class WorkerProcess:
             self.link.shutdown(socket.SHUT_RDWR)
 
     def kill(self) -> None:
-        """Kill the process at once; the exit of the process is not awaited."""
+        """Kill the process with SIGKILL, without waiting for its exit."""
         if self.is_closed:
             return
         with contextlib.suppress(OSError):
@@ -182,7 +182,7 @@ def _reopen_for_reading(file: int, stack: contextlib.ExitStack) -> int:
 
 
 def _spawn_process(descriptors: tuple[int, ...]) -> int:
-    """Start a process that inherits only these descriptors, as 3, 4, …; it starts with SIGINT blocked."""
+    """Start a process that inherits `descriptors` as 3, 4, … and no others. SIGINT is blocked in it at first."""
     executable = os.fsdecode(spawn.get_executable() or sys.executable)
     paths = [path or os.getcwd() for path in sys.path]
     options = [f"-W{option}" for option in sys.warnoptions] + ["-I"] * sys.flags.isolated
@@ -196,7 +196,7 @@ def _spawn_process(descriptors: tuple[int, ...]) -> int:
                 stack.callback(os.close, moved)
                 actions.append((os.POSIX_SPAWN_DUP2, moved, number))
             pid = os.posix_spawn(executable, arguments, os.environ, file_actions=actions, setsigmask=[signal.SIGINT])
-    except BaseException:  # such as Ctrl-C right after the start
+    except BaseException:  # for example, Ctrl-C after the start
         if pid:
             _kill_and_wait(pid)
         raise
@@ -210,7 +210,7 @@ def _kill_and_wait(pid: int) -> None:
 
 
 def _wait_for_child(pid: int) -> int:
-    """Wait for a child process; return its exit code, or minus its signal; 0 if it has been waited for before."""
+    """Wait for a child process; return its exit code, or minus the signal that ended it; 0 if it was reaped before."""
     try:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     except ChildProcessError:

@@ -146,7 +146,7 @@ def check_specs(specs: Any) -> None:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CompiledSpecs:
-    """Specs of a batch, and all data that can be derived from them before any image is known.
+    """The specs of a batch, and all that can be computed from the specs before images are read.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def _parse_positions(positions: ArrayLike | None, count: int) -> NDArray[np.int6
 
 
 def _parse_entry_points(entry_points: Any, images: list[str], count: int) -> dict[str, Sequence[Any]]:
-    """Check the argument `entry_points`, and return the entry points by image feature."""
+    """Check the argument `entry_points`, and return a dict from names of image features to entry points."""
     if not isinstance(entry_points, Mapping):
         if len(images) != 1:
             raise FeatureError(

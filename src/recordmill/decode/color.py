@@ -151,8 +151,8 @@ def grayscale(array: ArrayLike) -> Levels:
 
 
 def _apply_jitter_step(array: ArrayLike, step: str, amount: float) -> Levels:
-    """Apply one color jitter step, such as "brightness", to an image."""
-    amounts = np.full((1, 4), np.nan)  # An amount of NaN disables a step.
+    """Apply one color jitter adjustment, such as "brightness", to an image."""
+    amounts = np.full((1, 4), np.nan)  # NaN disables an adjustment.
     amounts[0, _JITTER_STEPS.index(step)] = amount
     order = np.arange(4.0)[None]
     return _apply_color_step(array, ColorStep("jitter", np.concatenate([amounts, order], axis=1)))
@@ -277,7 +277,7 @@ def _convert_hls(colors: NDArray[Any], to_rgb: bool, width: int, behind: int) ->
 def _convert_colors(
     array: ArrayLike, change: str, amount: float = 0.0, *, dtypes: tuple[str, ...] = ("uint8", "float32")
 ) -> NDArray[Any]:
-    """Apply a native color conversion to every pixel, in float32 arithmetic."""
+    """Convert the colors of every pixel with the native module, which computes in float32."""
     colors = _check_color_array(array, dtypes)
     result = _core.change_colors(colors.reshape(-1), colors.dtype.name, change, amount)
     return np.asarray(result).reshape(colors.shape)

@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 from recordmill.errors import FeatureError
 from recordmill.types import Ragged
 
-# Rows with at least this many values on average are copied one by one. Indexing with the positions of all values would
-# be slower, and for bytes, the positions would take eight times the memory of the values.
+# Rows with at least this many values on average are copied one by one. Shorter rows are copied together, by indexing
+# with the positions of all values. For long rows that is slower, and for bytes, the positions take eight times the
+# memory of the values.
 _MIN_LONG_ROW = 192
 
 Columns = dict[str, Any]
 
 
 def parse_columns(data: Any, features: Sequence[str]) -> Columns:
-    """Return the columns of a batch by name. Byte strings without names belong to the only feature in `features`."""
+    """Return the columns of a batch by name. Data without names is the column of the only name in `features`."""
     if isinstance(data, Mapping):
         columns = dict(data)
     elif isinstance(data, Sequence) and data and all(isinstance(example, Mapping) for example in data):
@@ -44,7 +45,7 @@ def _examples_to_columns(examples: Sequence[Mapping[str, Any]]) -> Columns:
     for position, example in enumerate(examples):
         if example.keys() != names:
             raise FeatureError(
-                f"example {position} has other features than example 0", expected=str([*names]), found=str([*example])
+                f"example {position} has features other than example 0", expected=str([*names]), found=str([*example])
             )
     return {name: _build_column([example[name] for example in examples]) for name in names}
 
@@ -73,7 +74,7 @@ def take_column_rows(column: Any, rows: Sequence[int] | NDArray[np.int64]) -> An
 
 
 class ByteRows(Sequence[memoryview]):
-    """Sequence of byte strings in one buffer, which creates a view of a row when it is accessed.
+    """Sequence of byte strings in one buffer. The view of a row is created when the row is accessed.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ def byte_rows(column: Any, name: str) -> Sequence[Any]:
 
 
 def native_payloads(payloads: Sequence[Any]) -> Any:
-    """Convert byte strings to what native functions accept: (data, row splits), or a list of buffers."""
+    """Convert byte strings to a form that native functions accept: (data, row splits), or a list of buffers."""
     return (payloads.data, payloads.splits) if isinstance(payloads, ByteRows) else list(payloads)
 
 

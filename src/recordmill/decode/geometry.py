@@ -1,4 +1,4 @@
-"""Plan resizing, crops, flips and affine maps of a batch of images from their sizes, a spec and random parameters."""
+"""Plan how each image of a batch is resized, cropped, flipped and warped, from its size, a spec and random numbers."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Matrices = NDArray[np.float64]
 
-ATTEMPTS = 10  # number of random rectangles that RandomResizedCrop and RandomErasing try
-# Limit, in pixels, of the coordinates and sides of given windows that may reach beyond their image.
+ATTEMPTS = 10  # Number of random rectangles that RandomResizedCrop and RandomErasing try.
+# Maximum coordinate and side, in pixels, of a GivenCrop window that may reach beyond its image.
 _MAX_REACH = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GeometryPlan:
-    """Geometric steps of n images, applied in the order of the fields.
+    """Geometric transforms of n images, applied in the order of the fields.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class GeometryPlan:
 
     @classmethod
     def identity(cls, sizes: Any) -> GeometryPlan:
-        """Return a plan that changes nothing, for images of these widths and heights."""
+        """Return a plan that changes nothing; `sizes` are the widths and heights of the images."""
         whole = _full_windows(np.asarray(sizes, np.int64))
         return cls(whole, whole[:, 2:], whole, np.zeros((len(whole), 2), np.bool_))
 
@@ -100,7 +100,7 @@ class GeometryPlan:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GivenGeometry:
-    """Windows and flips of n images, read from features of the samples.
+    """Crop windows and flips of n images that GivenCrop and GivenFlip read from features of the samples.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class GivenGeometry:
         return GivenGeometry(windows, None if self.flips is None else self.flips[rows])
 
     def find_invalid_windows(self, sizes: Ints, *, may_reach_beyond: bool = False) -> Bools:
-        """Return a mask of the windows that are empty or reach beyond their image.
+        """Return a boolean mask of the windows that are empty or reach beyond their image.
 
         With `may_reach_beyond`, a window may reach beyond its image, up to a fixed limit.
         """
@@ -139,7 +139,7 @@ def list_given_features(spec: Image) -> list[str]:
 
 
 def read_given_geometry(read_column: Callable[[str], Any], spec: Image) -> GivenGeometry:
-    """Read the crop windows and flips of a spec with GivenCrop or GivenFlip from their features."""
+    """Read the windows of GivenCrop and the flips of GivenFlip from their features, if `spec` contains them."""
     windows = flips = None
     if isinstance(spec.crop, GivenCrop):
         windows = _read_numbers(read_column(spec.crop.feature), spec.crop.feature, 4, "iu").astype(np.int64)
@@ -149,7 +149,7 @@ def read_given_geometry(read_column: Callable[[str], Any], spec: Image) -> Given
 
 
 def _read_numbers(column: Any, feature: str, width: int, kinds: str) -> NDArray[Any]:
-    """Convert a column to an array with `width` numbers per sample; raise FeatureError if that is not possible."""
+    """Convert a column to an array with `width` numbers per sample; raise FeatureError for other columns."""
     count = len(column)
     if isinstance(column, Ragged):
         is_table = isinstance(column.data, np.ndarray) and (np.diff(column.row_splits) == width).all()
@@ -182,7 +182,7 @@ def adds_pixels(spec: Image) -> bool:
 
 
 def find_fixed_output_size(spec: Image) -> tuple[int, int] | None:
-    """Return the height and width of all outputs of a spec; None if they depend on the image."""
+    """Return the height and width of every output of a spec; None if they depend on the image."""
     last = spec.crop or cast("Resize | None", spec.resize)
     return None if last is None else cast("tuple[int, int] | None", last.size)
 
@@ -275,7 +275,7 @@ def _get_padding(crop: RandomCrop) -> tuple[int, int, int, int]:
 
 
 def _enlarge_to_crop(sizes: Ints, crop: CenterCrop | RandomCrop) -> Ints:
-    """Enlarge sizes until the height, then the width, reaches that of the crop, as MXNet's ImageRecordIter does."""
+    """Enlarge sizes until the height, then the width, is at least that of the crop, like MXNet's ImageRecordIter."""
     left, top, right, bottom = _get_padding(crop) if isinstance(crop, RandomCrop) else (0, 0, 0, 0)
     goal = np.maximum(_to_width_and_height(crop) - (left + right, top + bottom), 1)
     for side, other in ((1, 0), (0, 1)):
@@ -291,7 +291,7 @@ def _enlarge_to_crop(sizes: Ints, crop: CenterCrop | RandomCrop) -> Ints:
 def _place_crops(
     sizes: Ints, spec: Image, crop: CenterCrop | RandomCrop, draws: Draws | None, positions: Ints
 ) -> tuple[Ints, Ints]:
-    """Return the upper left corners of the crops, and the margins: size of the padded image minus size of the crop."""
+    """Return the upper left corner of each crop, and the size of the padded image minus the size of the crop."""
     room = sizes - _to_width_and_height(crop)
     if isinstance(crop, CenterCrop):
         half = room // 2 if find_preset(spec.like).center == "floor" else np.rint(room / 2).astype(np.int64)
@@ -339,7 +339,7 @@ def _draw_crop_windows(sizes: Ints, crop: RandomResizedCrop, draws: Draws, posit
 def choose_fitting_rectangles(
     sizes: Ints, scale: tuple[float, float], ratio: tuple[float, float], unit: NDArray[np.float64]
 ) -> tuple[Ints, Bools]:
-    """For each image, return the first of `ATTEMPTS` random rectangles that fits, and whether one fits.
+    """Return the first of `ATTEMPTS` random rectangles that fits into each image, and True if one of them fits.
 
     The area is uniform in `scale`, the logarithm of width / height is uniform in `ratio`. `unit` holds two numbers in
     [0, 1) for each attempt.
@@ -353,7 +353,7 @@ def choose_fitting_rectangles(
 
 
 def _largest_crops_in_ratio(sizes: Ints, ratio: tuple[float, float]) -> Ints:
-    """Return the largest crop sizes inside the images whose width / height is in the range `ratio`."""
+    """Return the largest crop size in each image. The width / height of a crop is in the range `ratio`."""
     width, height = sizes.astype(np.float64).T
     aspect = width / np.maximum(height, 1)
     widths: Any = np.where(aspect > ratio[1], np.rint(height * ratio[1]), width)
@@ -373,7 +373,7 @@ def _draw_inverse_matrices(affine: RandomAffine, sizes: Ints, draws: Draws, posi
 
 
 def build_inverse_matrices(sizes: Ints, angles: Any, shifts: NDArray[np.float64], scales: Any, shears: Any) -> Matrices:
-    """Return inverse matrices of maps that shear along x, scale, rotate clockwise and shift about the image centers."""
+    """Return the inverse matrix of each map. A map shears along x, scales, rotates clockwise and shifts an image."""
     cos, sin, tan = _apply_math(math.cos, angles), _apply_math(math.sin, angles), _apply_math(math.tan, shears)
     a, b, c, d = cos, -cos * tan - sin, sin, -sin * tan + cos
     inverse = np.stack([d, -b, -c, a], axis=-1).reshape(-1, 2, 2) / np.asarray(scales)[:, None, None]
@@ -384,5 +384,5 @@ def build_inverse_matrices(sizes: Ints, angles: Any, shifts: NDArray[np.float64]
 
 
 def _apply_math(function: Callable[[float], float], values: Any) -> NDArray[np.float64]:
-    """Apply a function of `math`, because NumPy's may differ in the last bit, which can change a pixel."""
+    """Apply a function of `math`. The one of NumPy may differ in the last bit, which can change a pixel."""
     return np.fromiter(map(function, np.asarray(values, np.float64).tolist()), np.float64, len(values))

@@ -242,7 +242,8 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
     try:
         options, applied, reverse = _resolve_options(*arguments)
     except TypeError:
-        # An option is unhashable and thus invalid. Without the cache, the checks of Image raise an error that names it.
+        # An option is invalid, because it cannot be hashed. Call the function without the cache, so that the checks of
+        # Image raise an error that names the option.
         options, applied, reverse = _resolve_options.__wrapped__(*arguments)
     return _decode_single_image(data, options, _parse_window(window), applied, reverse, max_pixels)
 
@@ -251,7 +252,7 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
 def _resolve_options(
     like: Like, channels: Any, orientation: Any, dct: Any, upsampling: Any, scale: Any, dtype: Any
 ) -> tuple[DecodeOptions, Orientation, bool]:
-    """Return the decode options, the treatment of EXIF orientations, and True if the channel order is BGR."""
+    """Return the decode options, "apply" or "ignore" for the EXIF orientation, and True if the channel order is BGR."""
     compiled = compile_image_spec(
         Image(
             like=like,
@@ -279,7 +280,7 @@ def _check_signature(data: Any, signature: bytes, name: str) -> None:
 
 
 def _parse_window(window: Any) -> Window | None:
-    """Convert a window to four integers; raise if it is empty, negative, or too large for any image."""
+    """Convert a window to four integers; raise if the window is empty, negative, or too large for any image."""
     if window is None:
         return None
     numbers = [index(number) for number in window]
@@ -294,7 +295,7 @@ def _parse_window(window: Any) -> Window | None:
 def _find_stored_window(
     data: Any, options: DecodeOptions, window: Window | None, max_pixels: int
 ) -> tuple[Window | None, int] | None:
-    """Convert a window to the stored image; return it and the EXIF orientation, or None if unsupported natively."""
+    """Return the window in the stored image and the EXIF orientation; None if the file is unsupported natively."""
     header = read_native_header(data, options, upright=True, max_pixels=max_pixels)
     if header is None:
         return None
@@ -336,7 +337,7 @@ def _drop_single_channel(pixels: Pixels) -> Pixels:
 
 
 def _check_recovery_options(recover: bool, acceptable_fraction: float | None, orientation: str) -> bool:
-    """Check the options for damaged files; return True if a damaged file may be decoded."""
+    """Check the options for damaged files; return True if they permit to decode a damaged file."""
     if acceptable_fraction is not None and not 0 <= acceptable_fraction <= 1:
         raise ValueError(f"acceptable_fraction must be from 0 to 1, got {acceptable_fraction}")
     accepts_damage = recover or acceptable_fraction is not None
@@ -349,7 +350,7 @@ def _decode_damaged_jpeg(
     data: Any, arguments: tuple[Any, ...], points: Any, recover: bool, acceptable_fraction: float | None
 ) -> Pixels | None:
     """Decode a JPEG that may be damaged or truncated, as libjpeg-turbo does."""
-    # Do not decode only the window, because damage outside of it would be missed.
+    # Try the normal decoder only without a window, because it would miss damage outside of the window.
     if arguments[0] is None:
         try:
             pixels = try_native(lambda: _core.decode_jpeg(*(data, *arguments, points)))
@@ -369,7 +370,7 @@ def _decode_damaged_jpeg(
             raise image_error(refused.args) from None
         raise ImageError("the image ends too early", kind=kind, offset=offset, expected=expected, found=found) from None
     fraction = 1.0 if acceptable_fraction is None else acceptable_fraction
-    # The comparison is in float32, as in TensorFlow.
+    # Compare in float32, as TensorFlow does.
     if np.float32(num_rows) / np.float32(height) < np.float32(fraction):
         raise ImageError(
             "the image ends too early",

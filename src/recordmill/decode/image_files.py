@@ -72,7 +72,7 @@ def image_sizes(
 
 
 def find_entry_points(payloads: Any, *, max_share: float = 0.01, threads: int = 1) -> Ragged:
-    """Find the entry points of JPEG images, with which a crop is decoded without the rows above it.
+    """Find the entry points of JPEG images. With entry points, a crop is decoded without the rows above it.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from recordmill.decode.random import Draws, Stage, draw_beta, parse_rng
 from recordmill.decode.specs.base import check_number
 
-_FIRST_RECTANGLE_NUMBER = 1024  # random numbers below this one are used for the mixing weight
+_FIRST_RECTANGLE_NUMBER = 1024  # The random numbers before this one draw the mixing weight.
 
 
 def mixup(
@@ -150,7 +150,7 @@ def _blend_with_previous(rows: NDArray[Any], share: float) -> NDArray[Any]:
 
 
 def _draw_rectangle(height: int, width: int, share: float, draws: Draws, position: int) -> tuple[slice, slice]:
-    """Draw the rectangle of CutMix: before it is clipped, it covers 1 - `share` of the image."""
+    """Draw the rectangle of CutMix as rows and columns. Before clipping, it covers 1 - `share` of the image."""
     side, spans = math.sqrt(1 - share), []
     for axis, length in enumerate((height, width)):
         center = int(draws.integers([position], Stage.MIX, max(1, length), first=_FIRST_RECTANGLE_NUMBER + axis)[0])

@@ -54,7 +54,7 @@ class Headers:
 
     @property
     def decoded_sizes(self) -> Ints:
-        """Width and height at which the upright images are decoded, shape (n, 2)."""
+        """Width and height of the upright images as they are decoded, which may be reduced, shape (n, 2)."""
         return self.table[:, 2:4]
 
     @property
@@ -69,7 +69,7 @@ class Headers:
 
     @property
     def is_scalable(self) -> Ints:
-        """1 for images that can be decoded at a half, a quarter or an eighth of their size."""
+        """1 for images that can be decoded at a half, a quarter or an eighth of their size, else 0."""
         return self.table[:, 6]
 
 
@@ -130,9 +130,9 @@ def decode_masks(plan: MaskPlan, out: Any, threads: int, decoder: str) -> RowErr
 
 
 def _load_pillow(decoder: str) -> Any:
-    """Import the module that decodes batches with Pillow, on first use, because most batches do not need it."""
+    """Return the module `pillow_batch`. It is imported on first use, because most batches do not need Pillow."""
     if decoder == "native":
-        raise MissingExtraError("the file is not supported natively", hint='decoder="auto" decodes it with Pillow')
+        raise MissingExtraError("no native decoder supports this file", hint='decoder="auto" decodes it with Pillow')
     from recordmill.decode import pillow_batch
     from recordmill.decode.pillow import import_pillow
 
@@ -159,7 +159,7 @@ def _decode_refused(refused: Refused, decode_rows: Callable[[Ints], RowErrors]) 
 
 
 def _decode_with_pillow(plan: ImagePlan | MaskPlan, out: Any, rows: Ints, threads: int, decoder: str) -> RowErrors:
-    """Decode the given rows of a plan with Pillow; return the errors by index into `rows`."""
+    """Decode the given rows of a plan with Pillow; return the errors by position in `rows`."""
     pixels, errors = _load_pillow(decoder).decode_batch(plan[rows], threads)
     for number, row in enumerate(rows.tolist()):
         if number not in errors:
@@ -168,7 +168,7 @@ def _decode_with_pillow(plan: ImagePlan | MaskPlan, out: Any, rows: Ints, thread
 
 
 def _store_decoded(results: Sequence[Any], out: Any, convert: Callable[[Any], NDArray[Any]]) -> Refused:
-    """Store natively decoded images in `out`; return row and fault of each image that was refused."""
+    """Store natively decoded images in `out`; return the row and the error parts of each image that was refused."""
     refused = []
     for row, (image, fault) in enumerate(results):
         if image is None:

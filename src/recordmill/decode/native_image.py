@@ -1,4 +1,4 @@
-"""Decode or transform one image with the native module, and convert its errors."""
+"""Decode or transform one image with the native module, and convert native errors to Python exceptions."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from recordmill.errors import ImageError, LimitError
 
 Parts = tuple[str, int, str, str]  # (kind, offset, expected, found)
 
-# Kinds of errors for damaged images. Such images are never passed on to another decoder, because most fill the missing
-# parts with guesses, and at most write a warning to stderr.
+# Kinds of errors for damaged images. A damaged image is never decoded again with Pillow, because other decoders fill
+# missing parts with guesses, and at most write a warning to stderr.
 DAMAGE = frozenset({"truncated", "bad_table", "bad_code", "bad_restart", "bad_checksum", "bad_compression"})
 # Errors of these kinds are final. After an error of another kind, Pillow may be able to decode the image.
 _FINAL = DAMAGE | {"limit_exceeded", "bad_window", "bad_entry_points", "out_of_memory"}
@@ -33,7 +33,7 @@ _MESSAGES = {
 
 
 def image_error(parts: Parts, hint: str | None = None) -> ImageError | LimitError | MemoryError:
-    """Create an ImageError, LimitError or MemoryError from the parts of a native error."""
+    """Create an ImageError, LimitError or MemoryError from `parts`, the arguments of a native error."""
     kind, offset, expected, found = parts
     if kind == "out_of_memory":
         return MemoryError(found)
@@ -44,7 +44,7 @@ def image_error(parts: Parts, hint: str | None = None) -> ImageError | LimitErro
 
 @contextmanager
 def native_image_errors() -> Iterator[None]:
-    """Convert errors of the native module to ImageError or LimitError."""
+    """Convert errors that the native module raises in the `with` block to ImageError, LimitError or MemoryError."""
     try:
         yield
     except _core.ImageRefused as refused:
@@ -78,7 +78,7 @@ def check_window(window: Window, image_width: int, image_height: int) -> None:
 def read_native_header(
     data: Any, options: DecodeOptions, *, upright: bool, max_pixels: int
 ) -> tuple[int, int, int] | None:
-    """Return decoded width, decoded height and orientation; None if the native decoder does not support the image."""
+    """Return decoded width, decoded height and orientation; None if the image is not supported natively."""
     numbers, refused = _core.image_headers([data], native_options(options, max_pixels), upright)
     if refused:
         if refused[0][1][0] in _FINAL:
@@ -123,16 +123,16 @@ def transform_image(
     border: Border | None = None,
     colors: Sequence[ColorStep] = (),
 ) -> NDArray[Any]:
-    """Transform one decoded image, uint8, uint16 or float32: geometry, colors and normalization."""
+    """Apply geometry, color steps and normalization to one decoded image of uint8, uint16 or float32."""
     geometry = geometry or GeometryPlan.identity([pixels.shape[1::-1]])
     plan = compile_image_plan(DecodeOptions(), output, kernel, border, has_colors=bool(colors))
     return apply_plan(pixels, plan_images(plan, [b""], geometry, colors=colors))
 
 
 def apply_plan(pixels: NDArray[Any], plan: ImagePlan) -> NDArray[Any]:
-    """Apply all steps of a plan except decoding to one decoded image."""
+    """Apply all operations of a plan, except decoding, to one decoded image."""
     output = plan.output
-    if output.scale_first:  # The native module applies scale_first only to images that it decodes itself.
+    if output.scale_first:  # `change_image` does not apply scale_first.
         brightest = 65535 if pixels.dtype == np.uint16 else 255
         pixels = pixels.astype(np.float32) * np.float32(output.white / brightest)
     flat = np.ascontiguousarray(pixels).reshape(-1)

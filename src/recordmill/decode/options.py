@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-MAX_PIXELS = 1 << 26  # default of all `max_pixels` parameters
+MAX_PIXELS = 1 << 26  # Default of all `max_pixels` parameters.
 
 
 @dataclass(frozen=True, slots=True)

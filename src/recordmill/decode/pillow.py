@@ -23,15 +23,16 @@ if TYPE_CHECKING:
 _JPEG_FORMATS = ("JPEG", "MPO")
 _LOSSY_FORMATS, _LOSSY_TIFF_COMPRESSIONS = ("JPEG", "MPO", "AVIF"), ("jpeg", "tiff_jpeg", "webp")
 _JPEG_SIGNATURE, _PNG_SIGNATURE = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
-_PNG_DEPTH, _PNG_COLOR_TYPE = 24, 25  # offsets in a PNG file
+_PNG_DEPTH, _PNG_COLOR_TYPE = 24, 25  # Byte offsets of these fields in a PNG file.
 _TIFF_SIGNATURES = (b"II*\x00", b"MM\x00*")
-_TIFF_BITS_PER_SAMPLE, _EXIF_ORIENTATION = 258, 0x0112  # TIFF and EXIF tags
+_TIFF_BITS_PER_SAMPLE, _EXIF_ORIENTATION = 258, 0x0112  # Numbers of these TIFF and EXIF tags.
 
-_CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "I;16": 1}  # number of channels by Pillow mode
+_CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "I;16": 1}  # Number of channels by Pillow mode.
 # libpng ignores a gamma that differs from 1 by less than this.
 _MIN_GAMMA_DIFFERENCE = 0.05
 
-# A small JPEG may have thousands of scans that each visit all blocks. The native decoder has the same limits.
+# Limits of a JPEG, because a small file may have thousands of scans that each visit all blocks. The native decoder has
+# the same limits.
 MAX_SCANS = 500
 MAX_BLOCK_VISITS = 1 << 27
 _START_OF_SCAN, _END_OF_IMAGE = 0xDA, 0xD9
@@ -90,11 +91,11 @@ def _convert_error(error: Exception) -> ImageError:
     return ImageError(f"the image cannot be decoded: {cause}", kind=kind, hint=hint)
 
 
-# Headers
+# Read headers
 
 
 def read_header(data: Any, options: DecodeOptions, *, upright: bool, max_pixels: int) -> tuple[int, ...]:
-    """Return width, height, decoded width, decoded height, orientation, channels, and 1 for JPEG, else 0."""
+    """Return (width, height, decoded width, decoded height, orientation, channels, 1 for JPEG or else 0)."""
     with open_image(data) as image:
         check_pixel_count(image.width, image.height, max_pixels)
         stored, channels = image.size, _CHANNELS[_find_stored_mode(image)]
@@ -117,7 +118,7 @@ def check_pixel_count(width: int, height: int, max_pixels: int) -> None:
 
 
 def read_orientation(image: Image) -> int:
-    """Return the EXIF orientation of an open image; 1 if there is none or it is invalid."""
+    """Return the EXIF orientation of an open image; 1 if the image has no valid orientation."""
     data = (image.info.get("exif") or b"").removeprefix(b"Exif\x00\x00")
     if not data.startswith(_TIFF_SIGNATURES):
         return 1
@@ -131,7 +132,7 @@ def read_orientation(image: Image) -> int:
 
 
 def prepare_image(image: Image, data: Any, options: DecodeOptions) -> None:
-    """Configure an open image to be decoded with these options; raise ImageError if Pillow does not support them."""
+    """Configure an open image for decoding with `options`; raise ImageError if Pillow does not support an option."""
     if options.deep != "high_byte":
         check_depth(image, data)
     if image.format in _JPEG_FORMATS:
@@ -164,16 +165,16 @@ def _unsupported_option_error(feature: str, alternative: str) -> ImageError:
 
 
 def check_depth(image: Image, data: Any) -> None:
-    """Raise ImageError for images whose samples Pillow would shorten: 16-bit color and floating point."""
+    """Raise ImageError for images whose samples Pillow would reduce to 8 bits: 16-bit color and floating point."""
     head = bytes(memoryview(data)[:26])
     depth, color_type = head[_PNG_DEPTH : _PNG_DEPTH + 1], head[_PNG_COLOR_TYPE : _PNG_COLOR_TYPE + 1]
     deep_png = head[:8] == _PNG_SIGNATURE and depth == b"\x10" and color_type != b"\x00"
     bits = image.tag_v2.get(_TIFF_BITS_PER_SAMPLE, (8,)) if image.format == "TIFF" else (8,)  # type: ignore[attr-defined]
     deep_tiff = image.mode[0] != "I" and max(bits) > 8
     if image.mode == "F":
-        raise _depth_error("a floating-point image would be rounded", "floating-point numbers")
+        raise _depth_error("Pillow would round this floating-point image to 8 bits", "floating-point numbers")
     if deep_png or deep_tiff:
-        raise _depth_error("a 16-bit color image would lose its low bits", "16-bit color")
+        raise _depth_error("Pillow would drop the low bits of this 16-bit color image", "16-bit color")
 
 
 def _depth_error(message: str, found: str) -> ImageError:
@@ -193,7 +194,7 @@ def to_16_bits(image: Image) -> Image:
     values = np.asarray(image)
     if values.min(initial=0) < 0 or values.max(initial=0) > 0xFFFF:
         raise ImageError(
-            "the image has values beyond 16 bits", kind="lost_depth", expected="0 to 65535", found=image.mode
+            "the image has gray values outside 16 bits", kind="lost_depth", expected="0 to 65535", found=image.mode
         )
     gray: Image = import_pillow().fromarray(values.astype(np.uint16))
     return gray
@@ -213,7 +214,7 @@ def check_scan_count(data: Any, width: int, height: int) -> None:
 
 
 def count_scans(data: Any, limit: int) -> int:
-    """Count the scans of a JPEG up to its end marker; stop after `limit` + 1."""
+    """Count the scans of a JPEG up to its end marker; stop counting at `limit` + 1."""
     scans, offset, view = 0, 2, memoryview(data)
     while scans <= limit and (match := _MARKER.search(view, offset)) is not None:
         marker, offset = match[1][0], match.end()
@@ -224,11 +225,11 @@ def count_scans(data: Any, limit: int) -> int:
     return scans
 
 
-# Pixels
+# Decode pixels
 
 
 def read_pixels(image: Image, options: DecodeOptions) -> NDArray[Any]:
-    """Decode an open, prepared image to (height, width, channels)."""
+    """Decode an image that `prepare_image` has configured to an array of shape (height, width, channels)."""
     image.load()
     if image.mode[0] in "IF":
         pixels = _read_16_bit_gray(image, options)
@@ -249,7 +250,7 @@ def _to_array(image: Image) -> NDArray[np.uint8]:
 
 
 def _find_stored_mode(image: Image) -> str:
-    """Find the Pillow mode to which a file is decoded: palettes become colors, and transparency becomes a channel."""
+    """Find the Pillow mode for channels="stored": palettes become colors, and transparency becomes a channel."""
     if image.mode[0] in "IF":
         return "I;16"
     transparent = image.has_transparency_data
@@ -269,11 +270,11 @@ def _read_16_bit_gray(image: Image, options: DecodeOptions) -> NDArray[Any]:
     if options.deep == "high_byte":
         return (levels >> 8).astype(np.uint8)
     raise ImageError(
-        "a 16-bit image would lose its low bits",
+        "a 16-bit image would lose its low bits in uint8 output",
         kind="lost_depth",
         expected="8 bits per sample",
         found="16",
-        hint='dtype="uint16" or a float dtype keeps them',
+        hint='dtype="uint16" or a float dtype keeps all 16 bits',
     )
 
 
@@ -292,7 +293,7 @@ def _read_gray(image: Image, options: DecodeOptions) -> NDArray[np.uint8]:
         return _rgb_to_gray_opencv(_read_rgb(image, options))
     if image.mode == "CMYK":
         raise ImageError(
-            "a CMYK image has no luma plane",
+            "a CMYK image has no luma plane from which to read gray levels",
             kind="unsupported",
             expected="gray or YCbCr",
             found="CMYK",
@@ -319,7 +320,7 @@ def _check_gamma(image: Image) -> None:
 
 
 def _rgb_to_gray_opencv(rgb: NDArray[np.uint8], bits: int = 14) -> NDArray[np.uint8]:
-    """Convert RGB to gray, rounded, as OpenCV does for formats whose own library has no such conversion."""
+    """Convert RGB to gray with rounding, as OpenCV does for file formats whose library cannot convert to gray."""
     weights = (4899, 9617, 1868) if bits == 14 else (9798, 19235, 3735)
     return _weighted_sum(rgb, weights, bits, 1 << (bits - 1))
 
@@ -344,12 +345,12 @@ def _cmyk_to_rgb_tensorflow(cmyk: NDArray[Any], *, adobe: bool) -> NDArray[np.ui
     return (levels[:, :, :3] * levels[:, :, 3:] // 255).astype(np.uint8)
 
 
-# Masks
+# Decode masks
 
 
 def read_classes(data: Any, *, upright: bool = False, max_pixels: int = MAX_PIXELS) -> NDArray[Any]:
-    """Decode a mask to its classes: palette indices or stored gray values, (height, width) of uint8 or uint16."""
-    # Reject JPEG before Pillow opens the file, because Pillow would read all segments, which may be millions.
+    """Decode a mask to its classes: palette indices or stored gray values, shape (height, width), uint8 or uint16."""
+    # Reject JPEG before Pillow opens the file: Pillow would read all segments of the file, which may be millions.
     if bytes(memoryview(data)[:3]) == _JPEG_SIGNATURE:
         raise _mask_error("JPEG")
     with open_image(data) as image:
@@ -370,7 +371,7 @@ def _read_stored_values(image: Image, data: Any) -> NDArray[Any]:
 
 
 def _gray_scale_factor(image: Image, data: Any) -> np.uint8:
-    """Return the factor by which Pillow scaled the values of a gray PNG of 2 or 4 bits to 8 bits; otherwise 1."""
+    """Return the factor by which Pillow multiplied the values of a 2-bit or 4-bit gray PNG; 1 for other images."""
     head = bytes(memoryview(data)[:26])
     if image.format != "PNG" or image.mode != "L" or head[_PNG_COLOR_TYPE] != 0:
         return np.uint8(1)

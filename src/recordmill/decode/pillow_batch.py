@@ -1,4 +1,4 @@
-"""Decode a batch of images or masks with Pillow; the steps after decoding are native."""
+"""Decode a batch of images or masks with Pillow. The native module applies all operations after decoding."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from recordmill.errors import ImageError, MissingExtraError
 Pixels = NDArray[Any]
 RowErrors = dict[int, Exception]
 
-_SCALE_COLUMN = 12  # column of ImagePlan.geometry
+_SCALE_COLUMN = 12  # Column of `ImagePlan.geometry` that has the denominator of the decoded size.
 
 
 def read_headers(
     payloads: Sequence[Any], options: DecodeOptions, *, upright: bool, max_pixels: int
 ) -> tuple[NDArray[np.int64], RowErrors]:
-    """Read the headers of images with Pillow; return the table for `native.Headers`, and the errors by row."""
+    """Read the headers of images with Pillow; return the table for `native.Headers`, and the errors by row number."""
     table = np.zeros((len(payloads), 7), np.int64)
 
     def read(row: int) -> None:
@@ -37,7 +37,7 @@ def read_headers(
 
 
 def decode_batch(plan: ImagePlan | MaskPlan, threads: int) -> tuple[list[Pixels | None], RowErrors]:
-    """Decode the images or masks of a plan with Pillow; return them and the errors by row."""
+    """Decode the images or masks of a plan with Pillow; return the pixels, and the errors by row."""
     decoded: list[Pixels | None] = [None] * len(plan)
 
     def decode(row: int) -> None:
@@ -99,7 +99,7 @@ def _channel_error(name: str, kind: str, channels: int, found: int) -> ImageErro
 
 
 def _apply_plan_to_window(pixels: Pixels, plan: ImagePlan) -> Pixels:
-    """Crop a decoded image to the window of its plan, and apply the later steps of the plan."""
+    """Crop a decoded image to the window of its plan, and apply the rest of the plan."""
     x, y, width, height = plan.geometry[0, :4].tolist()
     geometry = plan.geometry.copy()
     geometry[0, :2], geometry[0, _SCALE_COLUMN] = 0, 1
@@ -113,7 +113,8 @@ def _decode_mask(plan: MaskPlan) -> Pixels:
     job = plan.job
     classes = read_classes(job.payloads[0], upright=plan.upright, max_pixels=job.reading.max_pixels)[:, :, None]
     if plan.dtype != "uint8" or classes.dtype != np.uint8:
-        # Use float32, which holds all classes exactly. For uint16 images, native steps multiply the fill by 257.
+        # Use float32, which represents all classes exactly. For uint16 images, the native module would multiply the
+        # fill value by 257.
         classes = classes.astype(np.float32)
     if plan.sizes is not None:
         classes = _resize_mask_to_image(classes, plan, *plan.sizes[0].tolist())

@@ -23,7 +23,7 @@ def apply_orientation(pixels: Pixels, orientation: int) -> Pixels:
 
 
 def to_stored_window(window: Window, size: tuple[int, int], orientation: int) -> Window:
-    """Convert a window of the upright image to a window of the stored image; `size` is the upright (width, height)."""
+    """Map a window of the upright image to the stored image; `size` is the upright (width, height)."""
     x, y, width, height = window
     if orientation in (2, 3, 6, 7):
         x = size[0] - x - width
@@ -33,7 +33,7 @@ def to_stored_window(window: Window, size: tuple[int, int], orientation: int) ->
 
 
 def crop_pixels(pixels: Pixels, window: Window, mode: str = "constant", fill: Any = 0) -> Pixels:
-    """Crop an image; a window that reaches beyond it is padded."""
+    """Crop an image. Where the window reaches beyond the image, the result is padded."""
     x, y, width, height = window
     if x >= 0 and y >= 0 and y + height <= pixels.shape[0] and x + width <= pixels.shape[1]:
         return pixels[y : y + height, x : x + width]

@@ -1,4 +1,4 @@
-"""Compiled plan of a batch of images: a spec, image sizes and random parameters as arrays that the native module reads.
+"""Compiled plans of batches of images: a spec, sizes and random parameters as arrays that the native module reads.
 
 `compile_image_spec` compiles a spec once. `plan_images` adds the arrays of one batch. The native module and Pillow
 decode from the same `ImagePlan`.
@@ -32,14 +32,14 @@ from recordmill.decode.specs.image import Image
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Plans need no limit of pixels, because image headers are checked against `max_pixels` before a plan is made, and the
-# memory of the pixels is allocated according to the header.
+# Value of `max_pixels` in plans, which need no limit: image headers are checked before a plan is made, and the memory
+# of the pixels is allocated according to the header.
 NO_LIMIT = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
 class Border:
-    """Values of the output pixels that the image does not cover.
+    """How output pixels that the image does not cover get their values.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class ColorStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NativeOptions:
-    """`DecodeOptions` and a limit of pixels as attributes that the native module reads by name."""
+    """`DecodeOptions` and `max_pixels` as attributes that the native module reads by name."""
 
     want: str
     gray: str
@@ -99,7 +99,7 @@ def _empty_row_array() -> Ints:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ImagePlan:
-    """A batch of n encoded images, with the parameters of all steps from decoding to the output array.
+    """A batch of n encoded images, with the parameters of all operations from decoding to the output array.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class ImagePlan:
         return len(self.orientations)
 
     def __getitem__(self, rows: Ints) -> ImagePlan:
-        """Return the plan of the selected images, with a list of payloads and without entry points."""
+        """Return the plan of the images at `rows`, with a list of payloads and without entry points."""
         return replace(
             self,
             payloads=take_payloads(self.payloads, rows),
@@ -172,7 +172,7 @@ class ImagePlan:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MaskPlan:
-    """A batch of n encoded masks, with the geometry of their images.
+    """A batch of n encoded masks, with the geometry that they share with their images.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class MaskPlan:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CompiledImageSpec:
-    """An image spec, and all data that can be derived from it before any image is known.
+    """An image spec, and all that can be computed from the spec before images are read.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ class CompiledImageSpec:
 
 @lru_cache(256)
 def compile_image_spec(spec: Image) -> CompiledImageSpec:
-    """Resolve the defaults of an image spec, and compute everything that does not depend on the images."""
+    """Resolve the defaults of an image spec, and compute all that does not depend on the images."""
     preset = find_preset(spec.like)
     channels: Any = spec.channels or preset.channels
     dtype = spec.dtype or ("uint8" if spec.mean is None and spec.std is None else "float32")
@@ -285,7 +285,8 @@ def compile_image_plan(
 ) -> ImagePlan:
     """Build an `ImagePlan` without images; `plan_images` adds them later."""
     border = border or Border()
-    # Channels are reversed to blue, green, red on decoding, or at the end if color steps need red, green, blue.
+    # Fill values must have the channel order of the image when they are used. For BGR output, images are decoded as
+    # blue, green, red. If color transforms need red, green, blue, the order is reversed at the end instead.
     order = slice(None, None, -1 if output.reverse and not has_colors else 1)
     factors = tuple(float(np.float32(output.white / brightest)) for brightest in (255, 65535))
     return ImagePlan(
@@ -308,13 +309,13 @@ def compile_image_plan(
 
 @lru_cache(256)
 def native_options(options: DecodeOptions, max_pixels: int) -> NativeOptions:
-    """Convert decode options to the form that the native module reads."""
+    """Return decode options and `max_pixels` in the form that the native module reads."""
     words = (options.channels, options.gray, options.deep, options.dct, options.upsampling, options.cmyk)
     return NativeOptions(*words, options.scale, max_pixels)
 
 
 def _compute_normalization(output: OutputFormat, brightest: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return mean and factor of ``(level - mean) * factor``, which normalizes levels from 0 to `brightest`."""
+    """Return mean and factor with which ``(level - mean) * factor`` normalizes levels from 0 to `brightest`."""
     if output.scale_first:
         return output.mean or (0.0,), tuple(float(np.float32(1) / np.float32(one)) for one in output.std or (1.0,))
     if output.dtype.startswith("uint"):
@@ -333,12 +334,12 @@ def plan_images(
     colors: Sequence[ColorStep] = (),
     points: Any = (),
 ) -> ImagePlan:
-    """Add images to a compiled plan; `scales` are the denominators at which they are decoded: 1, 2, 4 or 8."""
+    """Add images to a compiled plan; `scales` has the denominator of each decoded size: 1, 2, 4 or 8."""
     count = len(geometry)
     scales = np.ones(count, np.int64) if scales is None else scales
     windows = geometry.windows
     if (scales != 1).any():
-        # Round the corners outward to whole pixels of the scaled image.
+        # Round the corners of windows outward to whole pixels of the scaled image.
         start = windows[:, :2] // scales[:, None]
         windows = np.concatenate([start, -(-(windows[:, :2] + windows[:, 2:]) // scales[:, None]) - start], axis=1)
     columns = [windows, geometry.resized, geometry.crops, geometry.flips, scales[:, None]]
@@ -354,7 +355,7 @@ def plan_images(
 
 
 def plan_colors(specs: Sequence[Color], sizes: Ints, draws: Draws | None, positions: Ints) -> list[ColorStep]:
-    """Draw the random parameters of the color steps; `sizes` are widths and heights of the outputs."""
+    """Draw the random parameters of the color steps; `sizes` has the width and height of each output."""
     if not specs:
         return []
     if draws is None:
@@ -365,7 +366,8 @@ def plan_colors(specs: Sequence[Color], sizes: Ints, draws: Draws | None, positi
     ]
 
 
-# Standard deviations and axes of ImageNet's colors on a scale of 0 to 1: red, green, blue by axis.
+# Standard deviations along the principal axes of ImageNet's colors, on a scale of 0 to 1, and the axes: one row each
+# for red, green and blue, one column per axis.
 _PCA_DEVIATIONS = np.array([0.2175, 0.0188, 0.0045])
 _PCA_AXES = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])
 _JITTER_PARTS = ("brightness", "contrast", "saturation", "hue")
@@ -392,7 +394,7 @@ def _plan_pca_noise(spec: PCANoise, _: Ints, draws: Draws, positions: Ints, stag
 
 
 def _plan_erasing(spec: RandomErasing, sizes: Ints, draws: Draws, positions: Ints, stage: int) -> ColorStep:
-    inverted = (1 / spec.ratio[1], 1 / spec.ratio[0])  # RandomErasing.ratio is height / width, unlike that of crops
+    inverted = (1 / spec.ratio[1], 1 / spec.ratio[0])  # RandomErasing.ratio is height / width; crops use width / height
     words = draws.words(positions, stage, 2 * ATTEMPTS + 3)
     shapes, fits = choose_fitting_rectangles(sizes, spec.scale, inverted, words_to_uniform(words[:, : 2 * ATTEMPTS]))
     room = np.maximum(sizes - shapes, 0)

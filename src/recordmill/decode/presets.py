@@ -1,4 +1,4 @@
-"""Presets of the ``like=`` parameter: the choices of each framework, and the resize kernels of each library."""
+"""Presets of the ``like=`` parameter: how each framework decodes and resizes; and the resize kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random numbers that depend only on seed, epoch, position and stage, not on what was drawn before."""
+"""Random numbers that depend only on seed, epoch, position and stage, not on earlier draws."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HALF = np.uint64(32)
 
 
 class Stage(IntEnum):
-    """Stage numbers that separate the random numbers of different steps. Numbers from 4,096 are free for callers."""
+    """Numbers that give each random transform its own random numbers. Numbers from 4,096 are free for callers."""
 
     CROP = 1
     FLIP = 2
@@ -62,7 +62,7 @@ class Draws:
     epoch: int = 0
 
     def __post_init__(self) -> None:
-        """Check the ranges of seed and epoch."""
+        """Raise TypeError or ValueError if the seed or the epoch is invalid."""
         _check_range("seed", self.seed, 1 << 64)
         _check_range("epoch", self.epoch, _MAX_EPOCH)
 
@@ -155,7 +155,7 @@ class Draws:
         return words_to_integers(words, bounds)
 
     def booleans(self, positions: ArrayLike, stage: int, probability: float, first: int = 0) -> NDArray[np.bool_]:
-        """Return one boolean for each sample that is True with a probability.
+        """Return one boolean for each sample, which is True with the given probability.
 
         Parameters
         ----------
@@ -268,13 +268,13 @@ _WORDS_PER_GAMMA = 3 * _ATTEMPTS + 1
 
 
 def draw_beta(draws: Draws, position: int, stage: int, alpha: float, first: int = 0) -> float:
-    """Draw a number from Beta(alpha, alpha), which is ``x / (x + y)`` of two numbers from Gamma(alpha, 1)."""
+    """Draw a number from Beta(alpha, alpha): ``x / (x + y)``, where x and y are drawn from Gamma(alpha, 1)."""
     one, other = (_draw_log_gamma(draws, position, stage, alpha, first + part * _WORDS_PER_GAMMA) for part in (0, 1))
     return 1 / (1 + math.exp(min(700.0, other - one)))
 
 
 def _draw_log_gamma(draws: Draws, position: int, stage: int, shape: float, first: int) -> float:
-    """Draw a number from Gamma(shape, 1) by the method of Marsaglia and Tsang, and return its logarithm."""
+    """Draw a number from Gamma(shape, 1) by the method of Marsaglia and Tsang; return the logarithm of the number."""
     unit = draws.uniform([position], stage, _WORDS_PER_GAMMA, first)[0]
     lift = math.log1p(-unit[-1]) / shape if shape < 1 else 0.0
     center = (shape + 1 if shape < 1 else shape) - 1 / 3

@@ -1,4 +1,4 @@
-"""State of one batch while it is decoded: its columns, random numbers, image geometry and failed samples."""
+"""Data of one batch while it is decoded: its columns, random numbers, image geometry and failed samples."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class ImageBatch:
         return ImageBatch(self.compiled, self.rows[kept], self.headers[kept], self.geometry[kept])
 
     def find_ordinals(self, rows: Ints) -> Ints:
-        """Return the index, in this object, of the image of each given row of the batch."""
+        """Return the positions of images in this object; `rows` are rows of the batch."""
         return np.searchsorted(self.rows, rows)
 
 
 @dataclass(slots=True)
 class BatchState:
-    """State of one batch while it is decoded.
+    """Data of one batch while it is decoded: inputs, options, and results so far.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class BatchState:
     consumed: set[str] = field(default_factory=set)
 
     def column(self, feature: str, *, consume: bool = True) -> Any:
-        """Return the column of a feature; with `consume`, the input column is not copied to the result."""
+        """Return the column of a feature. With `consume`, the result of the batch does not contain the input column."""
         if feature not in self.columns:
             hint = "name the spec after its feature, or set feature="
             raise FeatureError(
@@ -134,7 +134,7 @@ class BatchState:
         return array
 
     def drop_failed_rows(self, name: str, column: Any, rows: Ints) -> Any:
-        """Drop the rows of failed samples from an output; in an array of the caller, move the others to its start."""
+        """Return only the valid `rows` of an output. If the caller passed the array, move these rows to its start."""
         kept = take_column_rows(column, rows)
         if name not in self.out:
             return kept

@@ -84,7 +84,7 @@ def _resize_image(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
 
 
 def _resize_floats(pixels: Pixels, size: tuple[int, int], kernel: str) -> NDArray[np.float32]:
-    """Resize one or several images; the result is float32."""
+    """Resize one or several images, and return float32."""
     flat, shape = np.ascontiguousarray(pixels).reshape(-1), pixels.shape
     with native_image_errors():
         block = _core.resize_floats(flat, pixels.dtype.name, shape[-3:], size, kernel)
@@ -152,7 +152,7 @@ def _check_boxes(pixels: Pixels, boxes: NDArray[Any], indices: NDArray[Any]) -> 
         raise ValueError(f"boxes must have shape (boxes, 4) and images (boxes,), got {boxes.shape} and {indices.shape}")
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(pixels):
         found = indices.min() if indices.min() < 0 else indices.max()
-        raise ValueError(f"images must be indices from 0 to {len(pixels) - 1}, got {found}")
+        raise ValueError(f"each image index in `images` must be from 0 to {len(pixels) - 1}, got {found}")
     if not np.isfinite(boxes).all():
         raise ValueError("boxes must be finite numbers")
 
@@ -234,7 +234,7 @@ def affine(
     kernel: Literal["nearest", "bilinear"] = "nearest",
     fill: int | Sequence[int] = 0,
 ) -> Pixels:
-    """Sample an image through an affine map, as Pillow does; its size stays.
+    """Sample an image through an affine map, as Pillow does. The result has the size of the image.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def warp_affine(
 
 
 def invert_affine(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Invert an affine map with OpenCV's order of operations; a singular map becomes zeros."""
+    """Invert an affine map with OpenCV's order of operations. The inverse of a singular map is all zeros."""
     (a, b, c), (d, e, f) = matrix.tolist()
     determinant = a * e - b * d
     factor = 1 / determinant if determinant else 0.0
@@ -382,7 +382,7 @@ def normalize(
 
 
 def _check_image(array: ArrayLike, dtypes: Sequence[str] = _DTYPES) -> Pixels:
-    """Check dtype and shape of an image, and return it with three axes."""
+    """Return an image with three axes; raise TypeError or ValueError for another dtype or shape."""
     pixels = np.asarray(array)
     if pixels.ndim not in (2, 3) or 0 in pixels.shape or (pixels.ndim == 3 and pixels.shape[2] > 4):
         raise ValueError(
@@ -399,13 +399,15 @@ def _check_dtype(pixels: Pixels, dtypes: Sequence[str] = _DTYPES) -> None:
 
 def _check_matrix(matrix: ArrayLike) -> NDArray[np.float64]:
     coefficients = np.asarray(matrix, np.float64)
-    if coefficients.shape != (2, 3) or not np.isfinite(coefficients).all():
-        raise ValueError(f"matrix must be finite numbers of shape (2, 3), got shape {coefficients.shape}")
+    if coefficients.shape != (2, 3):
+        raise ValueError(f"matrix must have shape (2, 3), got {coefficients.shape}")
+    if not np.isfinite(coefficients).all():
+        raise ValueError(f"matrix must contain only finite numbers, got {coefficients.tolist()}")
     return coefficients
 
 
 def _check_fill(fill: int | Sequence[int], channels: int) -> tuple[int, ...]:
-    """Check a fill option, and return one level per channel."""
+    """Return a fill option as one level per channel; raise ValueError for another number of levels."""
     levels = parse_levels("fill", fill)
     if len(levels) not in (1, channels):
         raise ValueError(f"fill must have 1 or {channels} levels, got {len(levels)}")
@@ -418,5 +420,5 @@ def _restore_axes(pixels: Pixels, array: ArrayLike) -> Pixels:
 
 
 def _keep_format(pixels: Pixels) -> OutputFormat:
-    """Return the output format that keeps the dtype and the levels of an image."""
+    """Return the output format with which dtype and levels of an image stay the same."""
     return OutputFormat(pixels.dtype.name, white=65535.0 if pixels.dtype == np.uint16 else 255.0)

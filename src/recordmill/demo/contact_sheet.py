@@ -66,7 +66,7 @@ def _load_pair_tiles(folder: Path) -> list[Tile]:
 
 
 def color_mask(indices: NDArray[np.uint8]) -> Any:
-    """Return an image of class indices in the colors of Pascal VOC."""
+    """Convert a mask of class indices to an image in the colors of Pascal VOC."""
     from PIL import Image
 
     return Image.fromarray(voc_palette()[indices])

@@ -43,7 +43,7 @@ _SEGMENTED_PHOTOS = (
     "skimage/data/camera.png",
 )
 _NUM_SEGMENTS = 4
-# Pixels of a digit with at least this gray level get the class of the digit in masks.
+# In masks, pixels of a digit with at least this gray level have the class of the digit.
 _INK_LEVEL = 96
 _DIGITS_PER_SIDE = 4
 
@@ -167,7 +167,7 @@ def _make_pairs(num_scenes: int) -> Iterator[tuple[str, Any, NDArray[np.uint8]]]
 
 
 def _make_digit_scene(images: NDArray[np.uint8], labels: NDArray[np.int64]) -> tuple[Any, NDArray[np.uint8]]:
-    """Return an image with a grid of digits, and the class index of each pixel: the digit + 1, or 0 outside."""
+    """Return an image with a grid of digits, and the class index of each pixel: the digit + 1, or 0 for background."""
     from PIL import Image
 
     side = _DIGIT_SIDE * _DIGITS_PER_SIDE

@@ -21,7 +21,7 @@ DATASETS = ("digits", "photos")
 
 @dataclass(frozen=True, slots=True)
 class DemoFormat:
-    """Options of the demo for one format: title, prefix and number of shards, and names of features."""
+    """Options of the demo for one format: title, file name prefix, number of shards, and feature names."""
 
     title: str
     prefix: str = "train"

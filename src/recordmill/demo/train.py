@@ -35,7 +35,7 @@ class TrainingCurve:
 
 
 def import_keras() -> Any:
-    """Import Keras with JAX as its backend; raise MissingExtraError if it already has another backend."""
+    """Import Keras with JAX as its backend; raise MissingExtraError if Keras already has another backend."""
     os.environ["KERAS_BACKEND"] = "jax"
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     import keras
@@ -95,7 +95,7 @@ class LeNet:
 
 
 def train_network(network: LeNet, dataset: Any, image: str, label: str, *, epochs: int) -> TrainingCurve:
-    """Train on all but the last batches of a dataset, in order, and compute the accuracy on the last ones."""
+    """Train on about the first six sevenths of the batches, in order, and compute the accuracy on the others."""
     batch_size = 64 if len(dataset) >= 512 else 16
     loader = dataset.batch(batch_size, last="drop").loader(threads=2)
     num_held_out = max(1, len(loader) // 7)

@@ -13,7 +13,7 @@ from recordmill.types import FrameIndex, Ragged
 
 @dataclass(frozen=True, slots=True)
 class Framing:
-    """How a format separates records, independent of their contents.
+    """How a format delimits the records in a file, whatever the records contain.
 
     Parameters
     ----------
@@ -48,16 +48,16 @@ class PayloadCodec(Protocol):
 
     @property
     def kind(self) -> _core.PayloadKind | None:
-        """Message type for the native parser; None if payloads are not parsed."""
+        """Message type that the native parser expects; None if the codec does not parse payloads."""
         ...
 
     @property
     def is_recognizable(self) -> bool:
-        """Whether `accepts` is reliable enough to detect this payload type in any format."""
+        """Whether `accepts` may also detect the payload type in formats in which it is not usual."""
         ...
 
     def compile_schema(self, schema: Schema) -> Any:
-        """Compile the features of a schema for the native parser."""
+        """Compile a schema to the plan that the native parser takes."""
         ...
 
     def build_columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class PayloadCodec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FeatureSummary:
-    """Summary of one feature over several records: kind, shape, and value counts.
+    """Summary of one feature in several records: kind, shape, and numbers of values.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class InferredFeatures:
 
 
 class IndexCodec(Protocol):
-    """Converts between a frame index and the index file that the format's own tools use."""
+    """Converts offsets and lengths of frames to the index file that the tools of the format use, and back."""
 
     @property
     def suffix(self) -> str:
@@ -163,7 +163,7 @@ class IndexCodec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Description of one format for the rest of the package.
+    """All that the package needs to know about one record format.
 
     Parameters
     ----------

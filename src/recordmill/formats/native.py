@@ -41,14 +41,14 @@ class NativeCodec:
         return True
 
     def native_key(self, name: str, schema: Schema) -> bytes:
-        """Return the feature's key in messages: its name, without the ``context/`` that only tells it from a list."""
+        """Return the key of a feature in messages: its name, without ``context/`` if a list has the same name."""
         stripped = name.removeprefix(_CONTEXT)
         if stripped != name and stripped in schema and schema[stripped].sequence and not schema[name].sequence:
             name = stripped
         return name.encode("utf-8", "surrogateescape")
 
     def compile_schema(self, schema: Schema) -> _core.Plan:
-        """Compile the features of a schema for the native parser.
+        """Compile a schema to the plan that the native parser takes.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class NativeCodec:
         return InferredFeatures(num_records, features, None if fault is None else fault[5])
 
     def accepts(self, payloads: Ragged) -> bool:
-        """Return whether all payloads can be parsed, and at least one has a feature or all are empty."""
+        """Return True if all payloads can be parsed, and at least one of them has a feature or all are empty."""
         found = self.infer_features(payloads)
         return found.fault is None and (bool(found.features) or not len(payloads.data))
 

@@ -1,4 +1,4 @@
-"""Codec that does not parse payloads, but returns them as the only feature, ``payload``."""
+"""Codec that does not parse payloads. Each payload becomes the only feature of its example, ``payload``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RawCodec:
         return False
 
     def compile_schema(self, schema: Schema) -> None:
-        """Raise FeatureError if the schema is not that of raw payloads; there is nothing to compile."""
+        """Only check the schema, because raw payloads are not parsed; raise FeatureError for other features."""
         if set(schema) != {FEATURE} or schema[FEATURE] != Feature("bytes"):
             message = "the only feature of raw payloads must be a single byte string"
             raise FeatureError(message, kind="feature_mismatch", expected=FEATURE, found=", ".join(schema))
@@ -47,7 +47,7 @@ class RawCodec:
     def serialize(
         self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int, known: Schema | None = None
     ) -> Ragged:
-        """Return the byte strings of the feature as payloads.
+        """Return the byte strings of the feature ``payload`` as payloads.
 
         Raises
         ------
@@ -62,7 +62,7 @@ class RawCodec:
         return Ragged.from_rows([_to_bytes(example[FEATURE]) for example in examples])
 
     def infer_features(self, payloads: Ragged) -> InferredFeatures:
-        """Summarize the lengths of the payloads."""
+        """Infer the feature ``payload`` and summarize the lengths of its byte strings."""
         lengths = np.diff(payloads.row_splits)
         sizes = (int(lengths.min(initial=0)), int(lengths.max(initial=0)))
         summary = FeatureSummary(Feature("bytes"), len(payloads), (1, 1), sizes)

@@ -61,7 +61,7 @@ def choose_format(path: str | os.PathLike[str], name: str | None = None) -> Form
 
 
 def get_payload(name: str | None, format_: Format) -> PayloadCodec:
-    """Return the payload codec with this name, or the default of the format; any codec can be used in any format.
+    """Return the payload codec with this name, or the default one of the format. Any codec can be used in any format.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ _SHORT_REPR.maxstring = _SHORT_REPR.maxother = _SHORT_REPR.maxlong = 60
 
 @dataclass(slots=True)
 class ColumnArgs:
-    """One feature of many examples, in the form that ``_core.serialize`` takes; it reads the attributes by name."""
+    """One feature of many examples, in the form that ``_core.serialize`` takes. The function reads these attributes."""
 
     name: bytes
     lists: bool
@@ -102,7 +102,7 @@ def convert_to_column(
 
 
 def has_unknown_kind(value: Any) -> bool:
-    """Return whether the kind of a value is unknown, because it is None or an empty list.
+    """Return True if the kind of a value is unknown, because the value is None or an empty list.
 
     Parameters
     ----------
@@ -220,15 +220,15 @@ def _flatten_numbers(
 
 
 def _to_exact_array(row: Any) -> NDArray[Any]:
-    """Convert to an array; a mix of integers and floats becomes an array of objects, so that integers stay exact."""
+    """Convert a value to an array. A mix of integers and floats becomes an array of objects, to keep integers exact."""
     array = np.asarray(row)
-    # NumPy also converts integers to floats if no integer dtype can represent all of them.
+    # NumPy converts integers to floats in a mix, and also if no integer dtype can represent all of them.
     return np.asarray(row, object) if array.dtype.kind == "f" and _contains_integers(row) else array
 
 
 def _contains_integers(value: Any) -> bool:
     if isinstance(value, list | tuple) and _FLOAT_TYPES.issuperset(map(type, value)):
-        return False  # much faster than one recursive call per value
+        return False  # This is much faster than one recursive call per value.
     if hasattr(value, "dtype") or not isinstance(value, Iterable):
         return np.asarray(value).dtype.kind in "biu"
     return any(map(_contains_integers, value))
@@ -265,7 +265,7 @@ def _choose_kind(name: str, flat: NDArray[Any], kinds: Collection[str]) -> Kind:
 
 
 def _mark_integers(name: str, flat: NDArray[Any], expected: str) -> list[bool]:
-    """Return for each object whether it is an integer; raise FeatureError if it is not a number."""
+    """Return True for each integer and False for each float in `flat`; raise FeatureError for any other object."""
     types = [np.asarray(value).dtype.kind if not isinstance(value, int) else "i" for value in flat]
     for value, kind in zip(flat, types, strict=True):
         if kind not in "biuf":
@@ -274,7 +274,7 @@ def _mark_integers(name: str, flat: NDArray[Any], expected: str) -> list[bool]:
 
 
 def _convert_to_kind(name: str, flat: NDArray[Any], kind: str) -> NDArray[Any]:
-    """Convert numbers to the dtype of a kind; raise FeatureError if a float would become an int, or an int inexact."""
+    """Convert numbers to the dtype of a kind; raise FeatureError if that would change an integer or a float."""
     target = np.dtype(kind)
     if flat.dtype == object:
         is_integer = _mark_integers(name, flat, kind)
@@ -304,8 +304,8 @@ def _check_range(name: str, integers: NDArray[Any], kind: str) -> None:
 
 
 def _check_exact_as_float(name: str, integers: NDArray[Any], target: np.dtype[Any]) -> None:
-    """Raise FeatureError if the float dtype cannot represent an integer exactly."""
-    limit = 2 ** (np.finfo(target).nmant + 1)  # all integers up to here are exact
+    """Raise FeatureError if `target`, a float dtype, cannot represent one of the integers exactly."""
+    limit = 2 ** (np.finfo(target).nmant + 1)  # All integers up to here are exact.
     for value in integers[(integers > limit) | (integers < -limit)]:
         try:
             with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""Choose the order of the records, divide them among shards, and split them into chunks for the workers."""
+"""Choose the order of the records, divide the records among shards, and split each shard into chunks."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from recordmill import _core
 from recordmill.packing.sources.base import Items
 
-# Position in the source of each packed record; None if records are packed in the order of the source.
+# Position of each packed record in the source. None means that records are packed in the order of the source.
 Order = NDArray[np.int64] | None
 
 
 def shuffle_positions(num_items: int, seed: int | None) -> Order:
-    """Return the positions of the items in random order; None without a seed."""
+    """Return the positions 0 to `num_items` - 1 in random order; None if `seed` is None."""
     if seed is None:
         return None
     if not hasattr(seed, "__index__") or seed < 0:
@@ -34,7 +34,7 @@ def split_evenly(num_items: int, num_parts: int) -> list[range]:
 
 @dataclass(frozen=True, slots=True)
 class ChunkLimits:
-    """Limits of a chunk: number of items, and total size of their image files in bytes."""
+    """Maximum number of items in a chunk, and maximum total size of their image files in bytes."""
 
     num_items: int
     num_bytes: int
@@ -42,13 +42,13 @@ class ChunkLimits:
 
 # Limits for files that are stored unchanged.
 COPY_LIMITS = ChunkLimits(512, 2 << 20)
-# Smaller limits if images are decoded: small chunks distribute the longer work evenly, and decoded images are large.
+# Smaller limits for images that are decoded, so that workers share the longer work evenly and need less memory.
 DECODE_LIMITS = ChunkLimits(64, 1 << 20)
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Consecutive items of one queue, with the ordinal of the chunk and the range of its items in the output order."""
+    """Items `start` to `stop` of the output order, for one worker; `ordinal` numbers the chunks of a queue."""
 
     ordinal: int
     start: int
@@ -57,13 +57,13 @@ class Chunk:
 
 
 class ChunkQueue:
-    """A thread-safe queue that splits a range of the output order, usually one shard, into chunks."""
+    """A thread-safe queue that splits a range of the output order, usually the records of one shard, into chunks."""
 
     def __init__(self, items: Items, order: Order, span: range, limits: ChunkLimits) -> None:
         self._items, self._order, self._limits = items, order, limits
         self._next, self._stop = span.start, span.stop
         self._lock = threading.Lock()
-        # To find the end of the next chunk, the file sizes of this many items are read. Estimated from the last chunk.
+        # Number of items whose file sizes `take` reads to find the end of the next chunk; derived from the last chunk.
         self._num_candidates = 16
         self.num_taken = 0
 

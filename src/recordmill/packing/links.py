@@ -12,7 +12,7 @@ OUTSIDE = "the file is outside the image folder"
 
 
 def find_files_outside_folder(items: Items) -> dict[int, tuple[str, str]]:
-    """Find files that lie outside the source folder because of symbolic links; return path and cause by row."""
+    """Return {row: (path, cause)} for the items whose files lie outside the source folder because of symbolic links."""
     if items.allow_outside:
         return {}
     masks = _find_paths_outside(items.mask_root, items.mask_paths())
@@ -23,7 +23,7 @@ def _find_paths_outside(root: str, paths: list[str]) -> Iterator[tuple[int, tupl
     if not root:
         return
     real_root = os.path.join(os.path.realpath(root), "")
-    # A source has many files and few folders, so only folders and links are resolved.
+    # Resolve each folder once, and a file only if it is a link, because resolving every file would be slow.
     is_inside: dict[str, bool] = {}
     for row, path in enumerate(paths):
         folder = path[: path.rfind(os.sep) + 1]

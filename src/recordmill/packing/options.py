@@ -31,7 +31,7 @@ class ImageOptions:
 
 @dataclass(frozen=True, slots=True)
 class RecordOptions:
-    """Options of the records: payload, names of the features, and kind of the labels."""
+    """Options of the records: payload codec, names of the features, and kind of the labels."""
 
     payload: str | None = None
     image_feature: str | None = None
@@ -97,7 +97,7 @@ def build_recoding(
     exif: bool,
     restart_markers: bool | None,
 ) -> Recoding | None:
-    """Check the options that change images and combine them; return None if no option changes images."""
+    """Combine the options that change images into a `Recoding`; return None if none of these options is set."""
     if encode is None:
         changes = {
             "quality": quality,

@@ -65,7 +65,7 @@ class PackResult:
         return len(self.skipped)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the result as JSON values.
+        """Return the result as a dict that can be written as JSON.
 
         Returns
         -------

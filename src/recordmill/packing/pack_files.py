@@ -56,7 +56,7 @@ class FilePacker:
     _skipped: list[tuple[int, str, str]] = field(default_factory=list, init=False)
 
     def run(self, seed: int | None, progress: Progress) -> tuple[list[ShardOutput], list[tuple[str, str]]]:
-        """Write and commit all shards; return them with the path and cause of each skipped item."""
+        """Write and commit all shards; return the shards, and the path and cause of each skipped item."""
         codec = get_payload(self.records.payload, self.format)
         self._check_combinations()
         names, schema, items = build_schema_and_convert_labels(
@@ -137,7 +137,7 @@ class FilePacker:
         ]
 
     def _check_no_existing_shards(self, paths: Sequence[str]) -> None:
-        """Raise OutputExistsError before the work starts if a shard or foreign index already exists."""
+        """Raise OutputExistsError before any work if a shard at `paths` or its index file (such as ``.idx``) exists."""
         if self.outputs.overwrite:
             return
         index = self.format.index if self.format.index_on_write else None

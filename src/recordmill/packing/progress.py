@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-# True shows text on standard error, None only if that is a terminal. A function receives the number of records and
-# the total, or None if that is unknown.
+# True writes text to standard error; None does so only if standard error is a terminal. A function receives the number
+# of records so far and their total, which is None if it is unknown.
 ProgressOption = bool | Callable[[int, int | None], object] | None
 
 _REDRAW_INTERVAL_S = 0.2
@@ -18,7 +18,7 @@ _CLEAR_LINE = "\r\x1b[K"
 
 
 class Progress:
-    """Counts records and reports the count. Functions are called by the thread that did the work, one at a time."""
+    """Counts packed records and reports progress. Worker threads call the callback themselves, one at a time."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Progress:
                 self._write_text(self._prefix + self._format_line() + self._suffix)
 
     def close(self) -> None:
-        """Write the final line."""
+        """Write the final progress line, if progress is shown as text."""
         if self._writes_text:
             self._write_text(self._prefix + self._format_line() + "\n")
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 Encoding = Literal["jpeg", "png", "tiff", "webp"]
-Shape = tuple[int, int]  # height and width
+Shape = tuple[int, int]  # (height, width)
 
 _SAVE_OPTIONS: dict[str, dict[str, Any]] = {
     "jpeg": {"format": "JPEG"},
@@ -43,7 +43,7 @@ _STORED_MODES = {
 _LOSSY = ("jpeg", "webp")
 # Largest width or height that an encoding stores. The JPEG limit is JPEG_MAX_DIMENSION of libjpeg.
 _MAX_SIDE = {"jpeg": 65_500, "webp": 16_383}
-# MAX_IMAGE_PIXELS of Pillow.
+# Default of MAX_IMAGE_PIXELS of Pillow, used if Pillow is not imported or has no limit.
 _MAX_PIXELS = 89_478_485
 
 
@@ -66,7 +66,7 @@ class Recoding:
 
     @property
     def changes_geometry(self) -> bool:
-        """True if pixels change their place, so that masks must be transformed with their images."""
+        """True if images may be cropped, resized or rotated, so that their masks must be transformed alike."""
         return not self.keeps_size or self.exif
 
 
@@ -97,7 +97,7 @@ def recode_png_files(files: Ragged, recoding: Recoding) -> tuple[Ragged, list[Sh
 
 
 def recode_mask(data: Any, recoding: Recoding) -> bytes:
-    """Apply the transform of an image to its mask; return a PNG with the values, palette and depth of the mask."""
+    """Crop, resize or rotate a mask like its image; return a PNG that keeps the values, palette and bit depth."""
     with open_image(data) as image:
         return _encode_image(_transform_mask(image, recoding), Recoding("png"))
 
@@ -119,7 +119,7 @@ def read_image_shape(data: Any) -> Shape:
 
 def check_decodable(data: Any) -> None:
     """Decode all pixels of an image, as training does; raise ImageError if that fails."""
-    # Pillow warns about images above its pixel limit, and raises an error above twice the limit.
+    # Decode natively only up to twice the pixel limit of Pillow, because Pillow raises an error for larger images.
     head, limit, pixels = bytes(memoryview(data)[:26]), 2 * _pillow_pixel_limit(), None
     if head.startswith(b"\xff\xd8"):
         pixels = _decode_jpeg(data, limit)
@@ -217,7 +217,7 @@ def _resize_shorter_side(image: Image, shorter_side: int, *, nearest: bool) -> I
         size = (shorter_side, height * shorter_side // width)
     else:
         size = (width * shorter_side // height, shorter_side)
-    # Limit the result: if its shorter side is scaled up, a long thin image may exceed the memory.
+    # Limit the pixels of the result, because scaling up the shorter side of a long thin image may need too much memory.
     limit = max(_pillow_pixel_limit(), width * height)
     if size[0] * size[1] > limit:
         raise ImageError(
@@ -276,7 +276,7 @@ def _check_encodable_size(size: tuple[int, int], encoding: Encoding) -> None:
 
 
 def _encode_image(image: Image, recoding: Recoding) -> bytes:
-    """Encode an image whose mode the encoding stores."""
+    """Encode an image that already has a Pillow mode which the encoding can store."""
     options = dict(_SAVE_OPTIONS[recoding.encode])
     if recoding.encode in _LOSSY:
         options["quality"] = recoding.quality
@@ -311,7 +311,7 @@ def encode_png(image: Image) -> bytes | None:
 
 
 def _extend_palette(image: Image) -> Image:
-    """Extend a palette to all indices in use, because Pillow stores no index beyond the palette."""
+    """Extend the palette to the largest index in use, because Pillow cannot store indices beyond the palette."""
     colors = image.getpalette() or []
     num_missing = int(np.asarray(image).max(initial=0)) + 1 - len(colors) // 3
     if num_missing <= 0:
@@ -321,12 +321,13 @@ def _extend_palette(image: Image) -> Image:
     return extended
 
 
-# Larger output files are truncated before reuse. Smaller ones keep their memory, because allocation costs time.
+# In-memory output files above this size are truncated before reuse. Smaller ones keep their memory, because allocation
+# costs time.
 _MAX_REUSED_BYTES = 8 << 20
 
 
 class _MemoryFile:
-    """An in-memory file that is closed when nothing refers to it any more, for example at the end of its thread."""
+    """An in-memory file that is closed when its last reference is gone, for example when its thread ends."""
 
     def __init__(self) -> None:
         self.process = os.getpid()

@@ -17,7 +17,7 @@ from recordmill.packing.sources.base import Items, Labels
 from recordmill.schema import Feature, Kind, Schema
 from recordmill.types import Ragged
 
-# Integer kind by payload, for payloads whose own readers do not expect int64.
+# Kind in which integers are stored, by payload codec, if the readers of the format do not expect int64.
 _INTEGER_KINDS: dict[str, Kind] = {"ofrecord": "int32", "irheader": "float32"}
 
 
@@ -68,7 +68,7 @@ def build_schema_and_convert_labels(
         features.append((options.name_feature, Feature("bytes")))
     features += _list_extra_features(items.extra, codec)
     if codec.name == "irheader":
-        # MXNet writes the key to the first id and 0 to the second, so its readers expect these values.
+        # MXNet writes the key of the record to field `id` and 0 to `id2`, so its readers expect these values.
         names = replace(names, key="id", second_key="id2")
         features += [("id", Feature("uint64")), ("id2", Feature("uint64"))]
     return names, _check_schema(features, codec), items
@@ -129,7 +129,7 @@ def _check_schema(features: list[tuple[str, Feature]], codec: Any) -> Schema:
 def _convert_labels(
     items: Items, labels: Labels, kind: LabelKind | None, codec: PayloadCodec
 ) -> tuple[Feature, Labels]:
-    """Convert all labels to the kind in which they are stored; raise LabelError for the first that would change."""
+    """Convert all labels to the kind in which they are stored; raise LabelError if that would change a value."""
     labels = _make_rectangular(labels, vector=kind == "vector")
     flat = np.asarray(labels.data if isinstance(labels, Ragged) else labels.reshape(-1))
     stored_kind = _choose_label_kind(flat, kind, codec)
@@ -146,7 +146,7 @@ def _convert_labels(
 
 
 def _make_rectangular(labels: Labels, *, vector: bool) -> Labels:
-    """Convert ragged labels of equal length to an array; labels of one number have a second axis only with `vector`."""
+    """Convert ragged labels of equal length to an array. Single numbers get shape (n, 1) if `vector`, else (n,)."""
     if isinstance(labels, Ragged):
         counts = np.diff(labels.row_splits)
         if not len(counts) or (counts != counts[0]).any():
@@ -177,7 +177,7 @@ def _choose_label_kind(flat: NDArray[Any], kind: LabelKind | None, codec: Payloa
 
 
 def _find_inexact_labels(flat: NDArray[Any], kind: Kind) -> NDArray[np.bool_]:
-    """Return a mask of the labels whose conversion to a kind would change their value."""
+    """Return a boolean mask of the labels whose values would change in a conversion to `kind`."""
     with np.errstate(invalid="ignore", over="ignore"):
         if kind == "float32":
             integral = (flat == np.floor(flat)) & np.isfinite(flat)

@@ -33,13 +33,13 @@ from recordmill.schema import Feature, Schema
 from recordmill.shards.output import FramedRecords, frame_columns, frame_payloads
 from recordmill.types import Ragged
 
-# (path, cause) by row of a chunk, for items whose files cannot be used.
+# Maps the row of an item in its chunk to (path, cause), for items whose files cannot be used.
 Failures = dict[int, tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkRecords:
-    """Framed records of a chunk and their keys, and the failures of the rows without a record."""
+    """Framed records of a chunk, their keys, and the failures of the items that have no record."""
 
     framed: FramedRecords
     keys: list[int | str]
@@ -60,7 +60,7 @@ class RecordBuilder:
     options: ImageOptions
 
     def build(self, items: Items) -> ChunkRecords:
-        """Build the records of items; skip and report those whose files cannot be used."""
+        """Build the records of items. Items whose files cannot be used are skipped and listed in `failures`."""
         unusable = find_files_outside_folder(items) | self._find_too_large_file(items)
         if not unusable:
             return self._build_records(items)
@@ -70,7 +70,7 @@ class RecordBuilder:
         return replace(records, failures=unusable | failures)
 
     def _find_too_large_file(self, items: Items) -> Failures:
-        """Return the failure of a file that is too large for the format; such a file is the only item of its chunk."""
+        """Return a failure if a file is too large for the format. Such a file is always the only item of its chunk."""
         if len(items) != 1 or self.options.recoding is not None:
             return {}
         path, most = items.paths()[0], get_format(self.format).framing.max_payload_bytes
@@ -98,13 +98,13 @@ class RecordBuilder:
 
     @property
     def _copies_files(self) -> bool:
-        """True if files are stored unchanged without decoding them."""
+        """True if image files are copied into their records, because no option needs them decoded."""
         options = self.options
         reads_pixels = options.recoding is not None or options.check in ("header", "decode") or options.keep_shape
         return not reads_pixels and self.names.mask is None and PAYLOADS[self.payload].kind is not None
 
     def _copy_files(self, items: Items) -> FramedRecords | None:
-        """Read files directly into their records; return None if some are not images."""
+        """Read files directly into their records; return None if a file is not an image."""
         files = _core.WholeFiles(items.paths())
         framed = self._frame_columns(len(items), {self.names.image: files} | self._select_source_columns(items))
         if self.options.check == "none":
@@ -112,7 +112,7 @@ class RecordBuilder:
         return None if find_non_images(Ragged.from_blocks(*files.heads())) else framed
 
     def _load_columns(self, items: Items, failures: Failures) -> dict[str, Any]:
-        """Read the image and mask files, and return the columns that are derived from them."""
+        """Read the image and mask files; return the columns made from them: images, masks, shapes and dtypes."""
         names = self.names
         images, shapes = self._load_images(items.paths(), failures)
         columns: dict[str, Any] = {names.image: images}
@@ -142,7 +142,7 @@ class RecordBuilder:
         return files, [None] * len(files)
 
     def _load_masks(self, paths: list[str], failures: Failures) -> tuple[Ragged, list[Shape | None], list[bytes]]:
-        """Return masks as they are stored, their shapes, and for raw masks the names of their dtypes."""
+        """Return the masks as stored in the records, their shapes, and the dtype names of raw masks."""
         options, recoding = self.options, self.options.recoding
         files = self._read_image_files(paths, failures)
         if options.mask == "raw":

@@ -18,7 +18,7 @@ from recordmill.shards.verify import Report, verify_shards
 from recordmill.storage.local import LOCAL
 from recordmill.types import Fault
 
-# Number of records that are read and decoded in one step.
+# Number of records that are read in one call and then decoded in parallel.
 _CHUNK_RECORDS = 64
 # Number of records that are read to find out which features contain images.
 _SAMPLE_RECORDS = 32
@@ -112,7 +112,7 @@ def _add_image_faults(report: Report, paths: Paths, options: Mapping[str, Any], 
 
 
 def _find_image_features(collection: ShardCollection) -> list[str]:
-    """Find the features that contain images: most of their values in the first records begin like image files."""
+    """Return the features of which most values in the first `_SAMPLE_RECORDS` records begin like image files."""
     names = [name for name, feature in collection.schema.items() if feature.kind == "bytes" and not feature.sequence]
     examples = [
         example for _, example in _read_intact_examples(collection, range(min(_SAMPLE_RECORDS, len(collection))))

@@ -24,7 +24,7 @@ from recordmill.packing.sources.base import Items
 from recordmill.shards.output import RecordSink
 
 # The main thread wakes at this interval to run Python signal handlers. A signal that the system delivers to another
-# thread does not interrupt its wait.
+# thread does not interrupt the wait of the main thread.
 _MAX_WAIT_S = 0.2
 # Seconds that a worker process has after SIGTERM to finish its chunk.
 _GRACE_S = 1
@@ -102,7 +102,7 @@ class TaskRunner:
                 self._stop_workers()
 
     def _take_chunk(self) -> tuple[ShardTask, Chunk] | None:
-        """Take the next chunk, from the active task with the fewest pending chunks; None if no chunk is left."""
+        """Take a chunk from the active task with the fewest pending chunks. None means that no chunk is left."""
         with self._lock:
             while True:
                 self._active_tasks = [task for task in self._active_tasks if not task.queue.is_empty]
@@ -142,7 +142,7 @@ _builder: RecordBuilder | None = None
 
 
 class WorkerProcesses:
-    """Worker processes that build records; a context manager that ends them."""
+    """Worker processes that build records. As a context manager, it ends the processes on exit."""
 
     def __init__(self, builder: RecordBuilder, num_workers: int) -> None:
         self._executor = create_process_executor(num_workers, _initialize_worker_process, builder)
@@ -167,8 +167,9 @@ class WorkerProcesses:
 def _initialize_worker_process(builder: RecordBuilder) -> None:
     global _builder  # noqa: PLW0603 (sent once per process, not with every chunk)
     _builder = builder
-    # If a signal to the whole process group ended a worker that is sending a result, the executor would wait forever
-    # for the rest of it. The parent process ends its workers; the executor itself uses SIGTERM after a crash.
+    # A signal to the whole process group must not end a worker that is sending a result, because the executor would
+    # wait forever for the rest of the result. SIGHUP is ignored, because the parent process ends its workers. SIGTERM
+    # ends a worker after a delay, because the executor sends it after a crash.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: signal.alarm(_GRACE_S))
 

@@ -1,1 +1,1 @@
-"""Datasets and loaders: from examples to batches. Independent of record formats and training frameworks."""
+"""Datasets and loaders, which turn examples into batches. They do not depend on record formats or frameworks."""

@@ -22,19 +22,19 @@ def is_number(value: Any) -> bool:
 
 
 def check_integer(value: Any, requirement: str, minimum: int = 0, stop: int | None = None) -> int:
-    """Check an integer argument, and convert it from a NumPy type to `int`, which JSON supports."""
+    """Return an integer argument as `int`, which JSON supports; if invalid, raise ValueError with `requirement`."""
     if not is_integer(value, minimum, stop):
         raise ValueError(f"{requirement}, got {value!r}")
     return int(value)
 
 
 def check_seed(value: Any) -> int:
-    """Check a seed, and convert it to `int`."""
+    """Return a seed as `int`; raise ValueError unless it is an integer from 0 to 2**64 - 1."""
     return check_integer(value, "seed must be an integer from 0 to 2**64 - 1", 0, 1 << 64)
 
 
 def check_epoch(value: Any) -> int:
-    """Check that an epoch has at most 32 bits, which random numbers use, and convert it to `int`."""
+    """Return an epoch as `int`; raise ValueError if it has more than the 32 bits that random numbers depend on."""
     return check_integer(value, "epoch must be an integer from 0 to 2**32 - 1", 0, 1 << 32)
 
 

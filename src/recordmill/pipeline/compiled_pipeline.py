@@ -1,4 +1,4 @@
-"""Pipelines of samples: the source and the stages before batch, evaluated at any positions of any epoch."""
+"""Pipelines: a source and the stages before batch, which return the samples at any positions of any epoch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from recordmill.types import Ragged, RecordRef
 
 # Errors of one record, which `on_error` may skip. All other errors of a source end the iteration.
 _RECORD_ERRORS = (DamageError, FeatureError, LimitError)
-# Stage number for the random numbers that choose substitutes for failed samples, and maximum number of attempts.
+# Stage number for the random numbers that choose substitutes for failed samples, and maximum number of times that a
+# substitute is chosen, because it may fail, too.
 _SUBSTITUTE_STAGE = 0xFFFF
 _MAX_ATTEMPTS = 32
 
@@ -54,24 +55,24 @@ class ExampleSource(Protocol):
         ...
 
     def columns(self, positions: NDArray[np.int64] | range, schema: Schema | None = None) -> dict[str, Any]:
-        """Read the features of examples as arrays; positions must not be negative."""
+        """Read the features of the examples at the given positions as arrays. Positions must not be negative."""
         ...
 
     def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:
-        """Read the saved entry points of a JPEG feature; None if there are none. Positions must not be negative."""
+        """Read the saved entry points of a JPEG feature; None if none are saved. Positions must not be negative."""
         ...
 
     def where(self, position: int) -> RecordRef:
-        """Return shard, record and offset of an example."""
+        """Return the shard, the record and the offset at which the example at a position is stored."""
         ...
 
     def fingerprint(self) -> str:
-        """Return a short text that identifies the data, independent of the folder that it is stored in."""
+        """Return a short string that identifies the data. It does not depend on the folder of the shards."""
         ...
 
 
 class Origin(Protocol):
-    """Interface of the start of a pipeline, which returns samples by position: a source, or a mixture of pipelines."""
+    """Interface of the start of a pipeline, which reads samples by position: a source or a mixture of pipelines."""
 
     @property
     def sources(self) -> list[ExampleSource]:
@@ -80,15 +81,15 @@ class Origin(Protocol):
 
     @property
     def map_stages(self) -> list[Map]:
-        """Map stages inside the origin."""
+        """Map stages of the pipelines that the origin mixes; empty for a source."""
         ...
 
     def length(self) -> int | None:
-        """Return the number of samples of an epoch; None means endless."""
+        """Return the number of samples in an epoch; None means endless."""
         ...
 
     def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
-        """Read the samples at the given positions; errors state the positions in `requested`."""
+        """Read the samples at `positions`. Errors name the positions of these samples in the dataset, `requested`."""
         ...
 
     def fingerprint(self) -> str:
@@ -126,7 +127,7 @@ class SourceOrigin:
         return self.source.fingerprint()
 
     def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
-        """Read the examples at the given positions; skip damaged ones if the context collects errors."""
+        """Read the examples at the given positions. If the context collects errors, skip damaged examples."""
         context.begin_stage("read", requested, 0, int(positions.values[0]) if len(positions.values) else -1)
         rows = self._read_or_skip(positions, 0, context, requested)
         context.num_bytes += context.end_stage("read", rows.columns)
@@ -136,7 +137,8 @@ class SourceOrigin:
         try:
             columns = self.source.columns(positions.values)
         except _RECORD_ERRORS as error:
-            if not context.collect_errors or error.kind == "limit_exceeded":  # the limit of a whole shard
+            # "limit_exceeded" concerns the whole shard, so it is raised even if damaged records are skipped.
+            if not context.collect_errors or error.kind == "limit_exceeded":
                 raise
             return self._read_in_halves(positions, first, context, requested, error)
         count = len(positions.values)
@@ -147,7 +149,7 @@ class SourceOrigin:
     def _read_in_halves(
         self, positions: Positions, first: int, context: Context, requested: Positions, error: RecordmillError
     ) -> SampleRows:
-        """Read examples of which at least one is damaged: find the damaged ones by bisection, and omit them."""
+        """Read examples after an error: find the damaged ones by bisection, and omit them from the result."""
         count = len(positions)
         if count == 1:
             context.raise_or_skip(*requested.epoch_and_position(0), error)
@@ -180,7 +182,7 @@ class _StageStep(NamedTuple):
 
 @dataclass(frozen=True)
 class CompiledPipeline:
-    """A pipeline up to the batch stage: an origin, and the stages on samples after it.
+    """The part of a dataset before the batch stage: an origin, and the stages that process its samples.
 
     Parameters
     ----------
@@ -202,7 +204,7 @@ class CompiledPipeline:
                 if number < self._last_filter:
                     raise ValueError(f"{stage!r} cannot be placed between two filters; put it after the last filter")
             filtered = filtered or isinstance(stage, Filter)
-        self.lengths  # noqa: B018 (stages check their upstream length)
+        self.lengths  # noqa: B018 (computing it checks the stages)
 
     @cached_property
     def _last_filter(self) -> int:
@@ -210,7 +212,7 @@ class CompiledPipeline:
 
     @cached_property
     def lengths(self) -> list[int | None]:
-        """Samples per epoch before each stage and after the last one; with a filter, only up to the last filter."""
+        """Samples per epoch before each stage and after the last one. With a filter, only up to the last filter."""
         lengths: list[int | None] = [self.origin.length()]
         for stage in self.stages[: self._last_filter + 1] if self.has_filter else self.stages:
             lengths.append(stage.length(lengths[-1]) if isinstance(stage, OrderStage) else lengths[-1])
@@ -236,7 +238,7 @@ class CompiledPipeline:
         ]
 
     def _find_seed(self, number: int) -> int:
-        """Return the seed of a stage: its own, otherwise that of the last shuffle before it, otherwise 0."""
+        """Return the seed of a stage. If it has none, return that of the last shuffle before it, or else 0."""
         own = getattr(self.stages[number], "seed", None) if number < len(self.stages) else None
         if own is not None:
             return int(own)
@@ -250,13 +252,13 @@ class CompiledPipeline:
 
     @property
     def is_shuffled(self) -> bool:
-        """True if the order differs between epochs."""
+        """True if the order of the samples differs between epochs."""
         parts = getattr(self.origin, "parts", ())
         return any(isinstance(stage, Shuffle) for stage in self.stages) or any(part.is_shuffled for part in parts)
 
     @property
     def map_stages(self) -> list[Map]:
-        """Map stages of the pipeline. Those inside a mixture come first."""
+        """Map stages of the pipeline. Map stages inside the pipelines that it mixes come first."""
         return [*self.origin.map_stages, *(stage for stage in self.stages if isinstance(stage, Map))]
 
     @cached_property
@@ -266,7 +268,7 @@ class CompiledPipeline:
 
     @property
     def mean_record_bytes(self) -> int:
-        """Approximate size of a record; 1 if the sources do not know it."""
+        """Approximate size of a record in bytes; 1 if the sources do not know it."""
         return max(getattr(source, "mean_bytes", 1) for source in self.sources)
 
     @property
@@ -294,7 +296,7 @@ class CompiledPipeline:
 
     @property
     def without_functions_until_filter(self) -> CompiledPipeline:
-        """A copy for worker processes that call `evaluate_after_filter`. It lacks functions that may be unpicklable."""
+        """A copy without the functions up to the last filter, for worker processes that do not call these functions."""
         start = self._last_filter + 1
         head = (
             replace(stage, function=_unavailable_function) if isinstance(stage, Map | Filter) else stage
@@ -304,7 +306,7 @@ class CompiledPipeline:
 
     @property
     def slice_after_filter(self) -> tuple[int, int | None]:
-        """Range (start, stop) of the filtered samples that the take and skip stages after the filter keep."""
+        """Range (start, stop) that the take and skip stages after the last filter keep, counted in passed samples."""
         start, stop = 0, None
         for stage in self.stages[self._last_filter + 1 :]:
             if isinstance(stage, Skip):
@@ -318,7 +320,7 @@ class CompiledPipeline:
         return self._fingerprint
 
     @cached_property
-    def _fingerprint(self) -> str:  # cached, because each state of a loader contains it
+    def _fingerprint(self) -> str:  # Cached, because every saved loader state needs it.
         stages = [stage for stage in self.stages if isinstance(stage, OrderStage | Filter)]
         texts = [repr(replace(stage, timeout=None) if isinstance(stage, Filter) else stage) for stage in stages]
         return ".".join([self.origin.fingerprint(), *texts])
@@ -326,7 +328,7 @@ class CompiledPipeline:
     def evaluate(self, positions: Positions, context: Context, requested: Positions | None = None) -> SampleRows:
         """Return the samples at the given positions."""
         requested = positions if requested is None else requested
-        after = [positions]  # positions after each stage, in reverse order
+        after = [positions]  # Positions after each stage, from the last stage to the first.
         for step in reversed(self._steps):
             if step.is_order:
                 positions = step.stage.map_positions(positions, step.upstream)
@@ -357,7 +359,7 @@ class CompiledPipeline:
     def build_stage_input(
         self, number: int, rows: SampleRows, positions: Positions, requested: Positions, context: Context
     ) -> StageInput:
-        """Build the input of stage `number`; numbers from `len(stages)` on are map stages after batch."""
+        """Build the input of stage `number`. Map stages after batch have numbers from `len(stages)` on."""
         if number < len(self.stages):
             seed, ordinal = self._steps[number].seed, self._steps[number].ordinal
         else:
@@ -374,7 +376,7 @@ class CompiledPipeline:
             if not len(missing):
                 return rows
             found = self.evaluate(self._choose_substitutes(positions.take(missing), attempt), context)
-            del context.skipped[num_skipped:]  # the report must list only requested samples, not failed substitutes
+            del context.skipped[num_skipped:]  # The report lists only requested samples, not failed substitutes.
             substitutes = SampleRows(found.columns, missing[found.ordinals], found.origins)
             rows = concatenate_rows([rows, substitutes]) if len(rows) else substitutes
         raise context.skipped[0].error
@@ -394,4 +396,4 @@ class CompiledPipeline:
 
 
 def _unavailable_function(*_: Any) -> None:
-    """Placeholder for a user function that is only called in another process."""
+    """Placeholder for a user function that this process does not call."""

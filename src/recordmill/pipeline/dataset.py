@@ -1,4 +1,4 @@
-"""The public class `Dataset`: samples or batches, described by an origin and a chain of stages."""
+"""The public class `Dataset`, which describes samples or batches by an origin and a chain of stages."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from recordmill.pipeline.failures import OnError
     from recordmill.pipeline.loader import Loader
 
-# Limits of iteration without a loader: samples that are read at once, and their approximate bytes.
+# Limits for iteration without a loader: maximum number of samples that are read at once, and their approximate bytes.
 _CHUNK_SAMPLES, _CHUNK_BYTES = 256, 8 << 20
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Samples or batches by position and in order. Create it with `open` or `mix`.
+    """Samples or batches, which can be read by position and in order. Create it with `open` or `mix`.
 
     A dataset is immutable: every method returns a new one. It can be pickled, used after a fork, and read from several
     threads. Two datasets are equal if they return the same samples in the same way.
@@ -350,7 +350,7 @@ class Dataset:
 
     @property
     def _batch_index(self) -> int:
-        """Index of the batch stage; if there is none, the number of stages."""
+        """Position of the batch stage in `stages`; the number of stages if there is no batch stage."""
         indices = (index for index, stage in enumerate(self.stages) if isinstance(stage, Batch))
         return next(indices, len(self.stages))
 
@@ -377,7 +377,7 @@ class Dataset:
 
     @property
     def is_shuffled(self) -> bool:
-        """True if the order differs between epochs."""
+        """True if the order of the elements differs between epochs."""
         return self.pipeline.is_shuffled
 
     @property
@@ -409,7 +409,7 @@ class Dataset:
         return BatchSampler(stop, size, last, rank, world_size, start)  # type: ignore[arg-type]
 
     def __len__(self) -> int:
-        """Return the number of samples; after `batch`, the number of batches without `shard`."""
+        """Return the number of samples; after `batch`, the number of batches, as if there were no `shard`."""
         count = None if self.pipeline.has_filter else self.create_sampler().num_batches
         return len(self.pipeline) if count is None else count
 
@@ -479,13 +479,13 @@ class Dataset:
             try:
                 elements = self.fetch(chunk)
             except RecordmillError:
-                # Read the elements one by one, so that those before the damaged one are yielded.
+                # Read the elements one by one, so that the elements before the damaged one are yielded.
                 yield from (self[position] for position in chunk)
             else:
                 if self.batch_stage is None:
                     chunk_size = _choose_chunk_size(chunk_size, elements)
                 yield from elements
-                del elements  # free this chunk before the next one is read
+                del elements  # Free the memory of these elements before the next ones are read.
             start = chunk.stop
 
     def loader(
@@ -584,7 +584,7 @@ class Dataset:
         except FeatureError:
             if self.stages or not isinstance(self.origin, SourceOrigin) or not self.origin.source.is_schema_inferred:
                 raise
-        # The inferred schema does not fit: later records have other numbers of values than the first ones.
+        # The inferred schema does not fit, because later records have other numbers of values than the first records.
         columns = self.origin.source.columns(positions, _allow_any_shape(self.schema))
         return {name: _to_dense(column) for name, column in columns.items()}
 
@@ -607,7 +607,7 @@ def _choose_chunk_size(chunk_size: int, elements: Sequence[dict[str, Any]]) -> i
 
 
 def _allow_any_shape(schema: Schema) -> Schema:
-    """Return a schema with the same features that allows any number of values, or none."""
+    """Return a schema with the same features in which each feature may have any number of values, or be missing."""
     return Schema(
         {
             name: Feature(feature.kind, (None, None) if feature.sequence else (None,), feature.sequence, optional=True)

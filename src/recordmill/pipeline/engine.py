@@ -36,15 +36,16 @@ from recordmill.pipeline.watch import wait_for_result
 if TYPE_CHECKING:
     from recordmill.pipeline.stats import StatsCollector
 
-# Limits of a job, which builds several small elements: their total bytes, and their number.
+# Limits of a job, which builds one element or several small ones: total bytes and number of its elements.
 _JOB_BYTES = 8 << 20
 _MAX_ELEMENTS_PER_JOB = 64
-# Limit of the seconds that a job of several elements spends in user functions, because errors and `close` wait for it.
+# Maximum seconds that a job of several elements spends in user functions, because errors and `close` wait for jobs.
 _JOB_SECONDS = 0.25
-# Measure element size and function time in this many jobs, because the first call of a function may be slow.
+# Number of first jobs in which the size of elements and the time of functions are measured. One is not enough, because
+# the first call of a function may be slow.
 _MEASURED_JOBS = 4
-_FIRST_SAMPLES = 16  # samples per job until the size of elements is known
-# Maximum wait for running jobs when the pool is closed after an error.
+_FIRST_SAMPLES = 16  # Samples per job until the size of an element is known.
+# Maximum wait, in seconds, for running jobs when a worker pool is closed after an error.
 _CLOSE_AFTER_ERROR_S = 0.5
 
 CreatePool = Callable[[Callable[[int], Any]], WorkerPool]
@@ -125,7 +126,7 @@ class BatchBuilder:
 
     @property
     def map_stages(self) -> list[Map]:
-        """All map stages: those on samples, and those on batches."""
+        """All map stages: first the stages on samples, then the stages on batches."""
         return [*self.pipeline.map_stages, *self.maps]
 
     @property
@@ -138,21 +139,23 @@ class BatchBuilder:
     def with_pickle_checks(self) -> BatchBuilder:
         """Return a builder that checks that results can be pickled, so that an error names the function."""
         maps = [stage for stage in (*self.pipeline.stages, *self.maps) if isinstance(stage, Map)]
-        # Worker processes send the results of the last map stage; without one, those of map stages inside a mixture.
+        # Worker processes send the results of the last map stage. If all map stages are inside a mixture, any of them
+        # may be the last one for a sample.
         return replace(self, pickled_maps=tuple(maps[-1:] or self.pipeline.map_stages))
 
     def current_calls(self) -> list[RunningCall]:
-        """Return the calls of user functions in progress in the threads of this process."""
+        """Return the calls of user functions that the threads of this process are executing."""
         return [call for context in list(self._contexts.values()) if (call := context.current_call) is not None]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without objects that belong to this process: contexts, memory and first results."""
+        """Return the attributes for pickling, without those of this process: contexts, memory and first results."""
         return self.__dict__ | {"_contexts": {}, "first_results": {}, "memory": None}
 
     def build(self, numbers: range) -> BatchResult:
         """Build elements in order, up to the first error."""
         if len(numbers) > 1 and not len(self.sampler.positions(numbers[-1])):
-            # This rank has no samples in the last batch. A sample of another rank determines the features of its batch.
+            # The last batch has no samples of this rank. Build it separately, because it gets its features from a
+            # sample of another rank.
             return self._build_one_by_one(numbers)
         try:
             return self._build_all_at_once(numbers)
@@ -196,15 +199,15 @@ class BatchBuilder:
         return self.collate(rows, parts, numbers, context)
 
     def _build_empty_rows(self, number: int, context: Context) -> SampleRows:
-        """Return no rows, whose columns have the features, dtypes and shapes of a sample of another rank."""
+        """Return zero rows. Their columns have the features, dtypes and shapes of a sample of another rank."""
         positions = Positions(self.epoch, np.array([self.sampler.position_after(number)], np.int64))
         evaluate = self.pipeline.evaluate_with_substitutes if context.collect_errors else self.pipeline.evaluate
         rows = evaluate(positions, context)
-        context.skipped.clear()  # the rank that owns the sample reports its errors
+        context.skipped.clear()  # The rank that owns the sample reports its errors.
         return replace(rows, ordinals=np.empty(0, np.int64))
 
     def collate(self, rows: SampleRows, parts: Sequence[range | Ints], numbers: range, context: Context) -> BatchResult:
-        """Divide evaluated samples into elements; `parts` are the requested positions of each element."""
+        """Divide evaluated samples into elements; each entry of `parts` has the requested positions of one element."""
         if self.batch is None:
             found = (numbers[0] + numbers.step * rows.ordinals).tolist()
             elements: list[tuple[int, Any]] = list(zip(found, split_samples(rows.columns, len(rows)), strict=True))
@@ -217,10 +220,10 @@ class BatchBuilder:
     def _collate_batches(
         self, stage: Batch, rows: SampleRows, parts: Sequence[range | Ints], context: Context
     ) -> list[Columns | None]:
-        """Divide samples into batches, and apply map stages to them; None for a batch whose samples all failed."""
+        """Collate samples into batches and apply the map stages to each. A batch whose samples all failed is None."""
         offsets = np.cumsum([0, *map(len, parts)])
         starts = np.searchsorted(rows.ordinals, offsets).tolist()
-        context.begin_stage(stage)  # one time for all batches, because reading the clock takes as long as a small batch
+        context.begin_stage(stage)  # Time all batches together: reading the clock takes as long as a small batch.
         batches: list[Columns | None] = []
         for part, offset, start, stop in zip(parts, offsets, starts, starts[1:], strict=False):
             if start == stop and len(part):
@@ -237,7 +240,7 @@ class BatchBuilder:
         return batches
 
     def _check_skipped_batch(self, context: Context, count: int) -> None:
-        """Raise the last error of a batch whose samples all failed, unless the batch may be skipped."""
+        """Raise the last error of a batch of `count` samples that all failed, unless such a batch may be skipped."""
         is_single_rank = self.sampler.world_size == 1
         if self.on_error == "skip" and is_single_rank and count < MAX_CONSECUTIVE_FAILURES:
             return
@@ -250,7 +253,7 @@ class BatchBuilder:
     def _apply_batch_maps(
         self, batch: Columns, rows: SampleRows, part: range | Ints, start: int, context: Context
     ) -> Columns:
-        """Apply the map stages on batches; errors and random numbers refer to the first sample of the batch."""
+        """Apply the map stages to a batch. Errors and random numbers refer to the first sample of the batch."""
         first = Positions(self.epoch, np.array([int(part[0]) if len(part) else 0], np.int64))
         sample = SampleRows({}, np.zeros(1, np.int64), rows.origins[start : start + 1])
         for index, stage in enumerate(self.maps):
@@ -307,7 +310,7 @@ class JobPlanner:
         self.num_planned = 0
 
     def set_element_size(self, num_bytes: int, seconds: float = 0.0) -> None:
-        """Choose the number of elements per job from the size and the function time of one element."""
+        """Choose the number of elements per job from the bytes of an element and the function time that it takes."""
         self._seconds = min(self._seconds, seconds)
         if self._options.combine:
             is_quick = self._seconds * _MAX_ELEMENTS_PER_JOB <= _JOB_SECONDS
@@ -315,13 +318,13 @@ class JobPlanner:
             self._count = max(1, min(limit, _JOB_BYTES // max(num_bytes, 1)))
 
     def plan(self, num_taken: int) -> int:
-        """Plan jobs until enough are ahead of the `num_taken` jobs already taken; return the number of planned jobs."""
+        """Plan jobs ahead of the `num_taken` jobs whose results were taken; return the number of planned jobs."""
         ahead = self._options.workers + -(-self._options.prefetch // self._count) + 1
         if self._first_alone and not num_taken:
             ahead = 1
         while self.num_planned - num_taken < ahead and (self._total is None or self._next < self._total):
             step, count = self._options.part[1], self._count
-            if self._total is not None:  # divide the last elements among all workers
+            if self._total is not None:  # Divide the last elements among all workers.
                 remaining = len(range(self._next, self._total, step))
                 count = min(count, -(-remaining // max(self._options.workers, 1)))
             stop = self._next + count * step
@@ -331,7 +334,7 @@ class JobPlanner:
         return self.num_planned
 
     def elements(self, job: int) -> range:
-        """Return the numbers, in the epoch, of the elements of a job."""
+        """Return the positions in the epoch of the elements that a job builds."""
         return self._jobs[job]
 
     def remove_job(self, job: int) -> None:
@@ -340,7 +343,7 @@ class JobPlanner:
 
 
 class _ThreadTask:
-    """Function that worker threads call with the number of a planned job; builds its elements."""
+    """Function that worker threads call with the number of a planned job. It builds the elements of the job."""
 
     def __init__(self, builder: BatchBuilder, planner: JobPlanner, first_threads: int) -> None:
         self._builder, self._planner = builder, planner
@@ -351,7 +354,7 @@ class _ThreadTask:
 
 
 class _ProcessTask:
-    """Function that worker processes call with a job number; a job is one element. Errors are raised with traceback."""
+    """Function that worker processes call with a job number, to build one element. Errors are raised with traceback."""
 
     def __init__(self, builder: BatchBuilder, part: tuple[int, int]) -> None:
         self._builder, self._part = builder, part
@@ -375,7 +378,7 @@ class _ProcessTask:
 def run_epoch(
     builder: BatchBuilder, options: PrefetchOptions, create_pool: CreatePool | None, stats: StatsCollector
 ) -> Iterator[BatchResult]:
-    """Yield the results of all jobs of an epoch in order; the last one may contain an error."""
+    """Yield the results of all jobs of an epoch in order. The last result may contain an error."""
     is_measured = stats.element_bytes > 0
     parallel_first = not is_measured and options.workers > builder.threads and _can_decode_together(builder)
     first_samples = max(1, min(_FIRST_SAMPLES, _JOB_BYTES // builder.pipeline.mean_record_bytes))
@@ -423,7 +426,7 @@ def _can_decode_together(builder: BatchBuilder) -> bool:
 
 
 def _measure_elements(result: BatchResult, planner: JobPlanner, stats: StatsCollector) -> None:
-    """Measure the elements of a result, and adjust the number of elements per job."""
+    """Measure the size and function time of the elements in a result, and adjust the number of elements per job."""
     for _, element in result.elements:
         if element is not None:
             num_elements = len(result.elements)

@@ -9,15 +9,15 @@ from recordmill.errors import LimitError, RecordmillError
 from recordmill.pipeline.checks import is_integer, is_number
 
 OnError = Literal["raise", "skip", "substitute"]
-# A maximum share of failures is a share of at least this many samples, so that one early failure does not exceed it.
+# A `max_errors` below 1 is a share of at least this many samples, so that one early failure does not exceed it.
 MIN_SAMPLES = 100
-# After this many consecutive failed samples, the last error is raised. Only batches whose samples all failed count.
+# The last error is raised when consecutive batches whose samples all failed have this many samples together.
 MAX_CONSECUTIVE_FAILURES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedSample:
-    """A sample that failed.
+    """A sample that failed, and its error.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class SkippedSample:
     error: RecordmillError
 
     def to_json(self) -> dict[str, Any]:
-        """Return the sample and its error as plain values."""
+        """Return the sample and its error as a dict that can be written as JSON."""
         error = self.error
         record = {name: getattr(error, name) for name in ("shard", "record", "offset")}
         optional = {name: getattr(error, name, None) for name in ("stage", "feature")}
@@ -59,7 +59,7 @@ class FailureReport:
     num_samples: int = 0
 
     def __post_init__(self) -> None:
-        """Raise ValueError if the limit is invalid."""
+        """Raise ValueError if `limit` is not a number of at least 0."""
         limit = self.limit
         if limit is not None and not (is_number(limit) and limit >= 0):
             raise ValueError(f"max_errors must be a number of samples, or a share of them below 1, got {limit!r}")
@@ -82,7 +82,7 @@ class FailureReport:
 
 
 class EmptyBatchLimit:
-    """Limits consecutive batches whose samples all failed.
+    """Limits the number of consecutive batches whose samples all failed.
 
     Isolated failures are skipped; too many in a row raise an error, because they indicate a systematic problem.
 

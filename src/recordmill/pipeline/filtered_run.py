@@ -29,9 +29,10 @@ from recordmill.pipeline.state import State
 from recordmill.pipeline.stats import StatsCollector
 from recordmill.pipeline.watch import wait_for_result
 
-# Limits of a chunk: number of samples, and their approximate bytes. Decoding enlarges images by about _DECODED_RATIO.
+# Limits of a chunk of samples: their number, and their approximate bytes. Decoding multiplies the bytes of an image by
+# about _DECODED_RATIO.
 _CHUNK_SAMPLES, _CHUNK_BYTES, _DECODED_RATIO = 64, 8 << 20, 10
-# In an endless pipeline, raise an error if no sample passes in this many repetitions.
+# In an endless pipeline, raise an error if no sample passes the filter in this many repetitions of the dataset.
 _MAX_EMPTY_REPETITIONS = 10
 
 
@@ -79,14 +80,14 @@ class FilteredBatcher:
 
     @property
     def is_done(self) -> bool:
-        """True if no further sample is needed."""
+        """True if the take stages after the filter keep no further samples."""
         stop = self._sampler.length
         return stop is not None and self._passed + self._num_waiting >= stop
 
     def add(self, rows: SampleRows, positions: Ints) -> Iterator[FilteredBatch]:
-        """Add samples that passed, and yield the batches that they complete."""
+        """Add samples that passed the filter, and yield the batches that are full with them."""
         start, stop = self._sampler.start, self._sampler.length
-        first = self._passed + self._num_waiting  # index of the first of these samples among all samples that passed
+        first = self._passed + self._num_waiting  # ordinal of the first new sample among all that passed
         end = len(rows) if stop is None else max(0, min(len(rows), stop - first))
         num_dropped = min(max(0, start - first), end)
         self._passed += num_dropped
@@ -117,7 +118,7 @@ class FilteredBatcher:
         return concatenate_rows(parts), np.concatenate([positions for _, positions in self._waiting])
 
     def _build_rank_batch(self, rows: SampleRows, positions: Ints, begin: int, count: int) -> FilteredBatch:
-        """Build this rank's part of the global batch of `count` samples from `begin` on."""
+        """Build the batch of this rank: its share of the global batch, which has `count` rows from `begin` on."""
         sampler = replace(self._sampler, length=count, start=0)
         sampler.check_has_batches()
         own = sampler.positions(0)
@@ -135,7 +136,7 @@ class FilteredBatcher:
 
 
 class _FilteredChunk(NamedTuple):
-    """Result of filtering consecutive samples: those that passed. After an error, rows and positions are None."""
+    """The samples of a chunk that passed the filter, and their positions. After an error, both are None."""
 
     result: BatchResult
     rows: SampleRows | None
@@ -143,7 +144,7 @@ class _FilteredChunk(NamedTuple):
 
 
 class _FilterTask:
-    """Function that worker threads call with a chunk number; evaluates the chunk up to the last filter."""
+    """Function that worker threads call with a chunk number. It evaluates the chunk up to the last filter."""
 
     def __init__(self, builder: BatchBuilder, start: int) -> None:
         self._builder, self._start = builder, start
@@ -193,14 +194,14 @@ def _choose_chunk_size(head: CompiledPipeline) -> int:
 
 
 class _BatchTask:
-    """Function that worker threads call with an element number; builds the element from samples that passed."""
+    """Function that worker threads call with an element number. It builds the element from samples that passed."""
 
     def __init__(self, builder: BatchBuilder) -> None:
         self._builder = builder
         self._inputs: dict[int, FilteredBatch] = {}
 
     def store_input(self, number: int, batch: FilteredBatch) -> None:
-        """Store the samples of an element before its task is submitted."""
+        """Store the samples of element `number`. Must be called before the task of the element is submitted."""
         self._inputs[number] = batch
 
     def __call__(self, number: int) -> BatchResult:
@@ -213,7 +214,7 @@ class _BatchTask:
         context = self._builder.create_context()
         rows = self._apply_stages_after_filter(batch, context)
         result = self._builder.collate(rows, [batch.positions], range(number, number + 1), context)
-        result.num_samples = 0  # `_FilterTask` has counted the samples already
+        result.num_samples = 0  # `_FilterTask` has counted the samples already.
         return result
 
     def _apply_stages_after_filter(self, batch: FilteredBatch, context: Context) -> SampleRows:
@@ -227,7 +228,7 @@ class _BatchTask:
 
 
 class _ProcessBatchTask:
-    """Function that worker processes call to build an element from samples in the task buffer; raises errors."""
+    """Function that worker processes call with an element number. It reads the samples from the task buffer."""
 
     def __init__(self, builder: BatchBuilder) -> None:
         self._builder = replace(builder, pipeline=builder.pipeline.without_functions_until_filter)
@@ -248,7 +249,7 @@ def _read_task_input(number: int) -> FilteredBatch:
 
 
 class FilteredRun:
-    """Iterates over the results of one filtered epoch, each with the loader state after it.
+    """Iterates over the results of one epoch of a pipeline with a filter, each with the loader state after it.
 
     Parameters
     ----------
@@ -349,7 +350,7 @@ class FilteredRun:
         return result, self._states.pop(number)
 
     def _iterate_own_batches(self) -> Iterator[FilteredBatch | BatchResult]:
-        """Yield the batches that this loader delivers, and between them the results of chunks with errors."""
+        """Yield the batches that this loader delivers, and also the results of chunks in which samples failed."""
         index, count = self._options.part
         number = 0
         for batch in self._iterate_rank_batches():
@@ -397,7 +398,7 @@ class FilteredRun:
         return found
 
     def _check_any_passes(self, num_rejected: int) -> None:
-        """Raise MapError if no sample passes in many repetitions of an endless pipeline, which would never end."""
+        """Raise MapError if no sample passes in many repetitions of an endless pipeline, which would search forever."""
         head = self._builder.pipeline.until_last_filter
         repetition = next((length for length in reversed(head.lengths) if length is not None), 0)
         is_endless = self._filter_task.num_chunks is None

@@ -14,23 +14,24 @@ from math import inf
 from threading import Lock
 from time import perf_counter
 
-# Calls are grouped into pieces of about this many seconds, which are measured: longer than the interval after which the
-# interpreter switches threads, and short enough to measure often.
+# Calls are grouped into pieces of about this many seconds, and each piece is measured. It is longer than the interval
+# after which the interpreter switches threads, and short enough to measure often. The second number is the number of
+# calls in the first piece.
 _PIECE_S, _FIRST_PIECE = 0.02, 8
-# Number of pieces that are measured with the lock, and without it.
+# Number of pieces that are measured with the lock, and also without it.
 _NUM_MEASURED = 4
-# Initial and maximum pause between two measurements, as a multiple of the duration of a measurement.
+# Initial and maximum pause before the slower mode is measured again, as a multiple of the duration of a measurement.
 _MIN_REST, _MAX_REST = 2, 32
 # The lock is used if calls take less than this fraction of their time without it. The margin allows for measurement
 # errors from the load of other programs.
 _MIN_GAIN = 0.7
-# During a piece, fewer threads in functions than the first number mean that it ran alone; more than the second, that it
-# ran concurrently.
+# Mean number of threads in functions during a piece: below the first number, the piece counts as running alone; above
+# the second, as concurrent.
 _MAX_ALONE, _MIN_CONCURRENT = 1.1, 1.4
-# Stop measuring with the lock after this many pieces during which another function ran.
+# Stop measuring with the lock if another function ran during this many pieces in a row.
 _MAX_OVERLAPPING = 16
-# Maximum wait for the lock, because the function that holds it may hang or wait for another thread, and seconds per
-# sample above which calls always run concurrently.
+# Maximum wait for the lock in seconds, because the function that holds it may hang or wait for another thread; and
+# seconds per call above which calls always run concurrently.
 _LOCK_TIMEOUT_S, _LONG_CALL_S = 0.25, 0.05
 
 
@@ -71,7 +72,7 @@ class FunctionLock:
         return acquired
 
     def _update_thread_count(self, change: int) -> tuple[float, float]:
-        """Count a thread that enters or leaves a function; return the time, and the seconds of all threads in them."""
+        """Count a thread that enters or leaves a function; return the time, and the summed time of threads inside."""
         with self._count_lock:
             now = perf_counter()
             self._thread_seconds += self._num_inside * (now - self._changed)
@@ -81,7 +82,7 @@ class FunctionLock:
 
 
 class _CallCosts:
-    """Measured seconds per call of one function, with and without the lock. A value lost by a race does not matter."""
+    """Measured seconds per call of one function, with and without the lock. Races between threads may lose values."""
 
     def __init__(self) -> None:
         self._locked: list[float] = []
@@ -101,11 +102,11 @@ class _CallCosts:
         return min(self._locked) < _MIN_GAIN * sum(self._concurrent) / len(self._concurrent)
 
     def avoid_lock(self) -> None:
-        """Make the lock appear slow, so that calls are concurrent until both modes are measured again."""
+        """Make the lock appear slow, so that calls are concurrent until the lock is measured again."""
         self._locked, self._num_overlapping = [inf] * _NUM_MEASURED, 0
 
     def add(self, started: float, ended: float, count: int, num_threads: float, *, locked: bool) -> None:
-        """Add the measurement of a piece; `num_threads` is the mean number of threads in functions during the piece."""
+        """Add the measurement of a piece; `num_threads` is the mean number of threads in functions at that time."""
         seconds = (ended - started) / max(count, 1)
         if locked and (seconds > _LONG_CALL_S or self._num_overlapping == _MAX_OVERLAPPING):
             self.avoid_lock()

@@ -24,18 +24,18 @@ from recordmill.pipeline.stats import LoaderStats, StatsCollector
 if TYPE_CHECKING:
     from recordmill.pipeline.dataset import Dataset
 
-# Memory of released batches that is kept for the next ones, also between epochs: six batches of 128 photographs in
-# float32, for two worker threads, two prefetched batches and a consumer that holds two.
+# Maximum memory of released batches that is kept for the next batches, also between epochs. It suffices for six batches
+# of 128 photographs in float32: two worker threads, two prefetched batches and a consumer that holds two.
 _CACHED_BYTES = 480 << 20
 
-# Iterations that have not ended. They are closed at exit, before the modules that they use are torn down.
+# Iterations that have not ended. They are closed before the interpreter removes the modules that they use at exit.
 _RUNNING: WeakSet[Generator[Any]] = WeakSet()
 
 
 @atexit.register
 def _close_running_iterations() -> None:
     for iteration in list(_RUNNING):
-        with contextlib.suppress(ValueError):  # another thread is running the iteration
+        with contextlib.suppress(ValueError):  # Another thread is running the iteration.
             iteration.close()
 
 
@@ -87,7 +87,7 @@ class Loader:
         self._memory = Memory(_CACHED_BYTES)
         self._state, self._has_started, self._epoch = State(), False, 0
         self._iterations: WeakSet[Generator[Any]] = WeakSet()
-        self._current: object = None  # identifies the iteration whose progress the state follows
+        self._current: object = None  # Identifies the iteration that updates the state.
         self._is_closed = False
         if dataset.pipeline.has_filter and options.on_error == "substitute":
             raise ValueError(
@@ -102,7 +102,7 @@ class Loader:
 
     @property
     def epoch(self) -> int:
-        """Epoch of the current iteration; between iterations, of the next one."""
+        """Epoch of the current iteration; between iterations, the epoch of the next one."""
         return self._epoch
 
     @property
@@ -158,11 +158,11 @@ class Loader:
             raise ValueError("the loader is closed")
 
     def __reduce__(self) -> Any:
-        """Raise TypeError: a loader cannot be pickled, because its workers belong to this process."""
+        """Raise TypeError, because a loader cannot be pickled: its workers belong to this process."""
         raise TypeError("a loader cannot be pickled or copied; pickle its dataset and its state_dict() instead")
 
     def _set_state(self, state: State) -> None:
-        """Set the state from which the next iteration starts; running iterations no longer change the state."""
+        """Set the state from which the next iteration starts. Iterations already running stop updating it."""
         self._state, self._has_started, self._epoch = state, False, state.epoch
         self._current = None
 
@@ -336,7 +336,8 @@ class Loader:
         except ValueError:
             if getgeneratorstate(iteration) != GEN_RUNNING:
                 raise
-            # The iteration waits for its workers, in another thread or below a signal handler. Closing wakes it.
+            # The iteration waits for its workers: it runs in another thread, or was interrupted by the signal handler
+            # that calls this. Closing the worker pools ends the wait.
             for pool in list(self._stats.pools):
                 pool.close()
 

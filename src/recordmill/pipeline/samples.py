@@ -1,4 +1,4 @@
-"""Samples inside the pipeline: their positions in an epoch and their features as columns."""
+"""Classes for the samples inside a pipeline: their positions in an epoch, and their features as columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Positions:
-    """Positions of samples, each with its epoch. With the seed, they determine order and random numbers.
+    """Positions of samples, each with its epoch. Together with the seed, they determine order and random numbers.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ class Positions:
 
     @property
     def array(self) -> Ints:
-        """Positions as an array."""
+        """`values` as an array."""
         values = self.values
         if isinstance(values, range):
             return np.arange(values.start, values.stop, values.step, dtype=np.int64)
         return values
 
     def take(self, rows: Ints) -> Positions:
-        """Return the positions of the given rows, which must be strictly increasing."""
+        """Return the positions at the given rows, which must be strictly increasing."""
         if len(rows) == len(self.values):
             return self
         epochs = self.epochs if isinstance(self.epochs, int) else self.epochs[rows]
@@ -58,7 +58,7 @@ class Positions:
         return epoch, int(self.values[row])
 
     def by_epoch(self) -> list[tuple[int, Ints]]:
-        """Group the rows by epoch: return pairs of an epoch and its rows."""
+        """Group the rows by epoch: return pairs of an epoch and the rows whose positions are in it."""
         if isinstance(self.epochs, int):
             return [(self.epochs, np.arange(len(self.values), dtype=np.int64))]
         return [(int(epoch), np.flatnonzero(self.epochs == epoch)) for epoch in np.unique(self.epochs)]
@@ -78,7 +78,7 @@ def concatenate_positions(epoch: int, parts: Sequence[range | Ints]) -> Position
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SampleRows:
-    """Samples as columns, with their indices in the request. Failed and filtered-out samples are missing.
+    """Requested samples as columns, without those that failed or did not pass a filter.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def _make_column_read_only(column: Any) -> Any:
 
 
 def stack_samples(samples: Sequence[Mapping[str, Any]]) -> Columns:
-    """Convert samples to columns."""
+    """Convert samples, which are dicts of features, to one dict of columns."""
     return {name: build_column([sample[name] for sample in samples]) for name in (samples[0] if samples else ())}
 
 
@@ -153,7 +153,7 @@ def build_column(values: list[Any]) -> Any:
 
 
 def concatenate_rows(parts: Sequence[SampleRows]) -> SampleRows:
-    """Concatenate samples and sort them by their ordinals."""
+    """Concatenate the rows of several `SampleRows` and sort them by their ordinals."""
     if len(parts) == 1:
         return parts[0]
     nonempty = [part for part in parts if len(part)] or [parts[0]]

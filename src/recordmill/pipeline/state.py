@@ -13,15 +13,15 @@ from recordmill.pipeline.checks import is_integer
 
 VERSION = 1
 
-# The checksum of a state covers the values of these keys, in this order.
+# The checksum of a saved state covers the values of these keys, in this order.
 _SUMMED_KEYS = ("version", "pipeline", "epoch", "position", "passed", "order")
-# The description of the pipeline in a state is truncated to this length, so that states stay small.
+# The description of the pipeline in a saved state is truncated to this many characters, so that states stay small.
 _MAX_DESCRIPTION = 500
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A position between two batches of an epoch, the same for every rank.
+    """The state of a loader: a position between two batches of an epoch, which is the same for every rank.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class State:
     passed: int = 0
 
     def to_dict(self, fingerprint: str) -> dict[str, Any]:
-        """Convert to a dict of plain values, with the fingerprint of the pipeline and a checksum."""
+        """Return the state as a dict of numbers and strings, with a hash of the pipeline and a checksum."""
         state = {
             "version": VERSION,
             "pipeline": _hash_fingerprint(fingerprint),
@@ -90,7 +90,7 @@ def parse_state(saved: Any, fingerprint: str) -> State:
 
 
 def check_state(state: State, length: int | None, stop: int | None) -> None:
-    """Raise StateError if a position is after the end of its epoch; the end itself is valid."""
+    """Raise StateError if a state is after the end of its epoch. The end itself is a valid position."""
     for number, end in ((state.position, length), (state.passed, stop)):
         if end is not None and number > end:
             raise StateError(
@@ -98,7 +98,7 @@ def check_state(state: State, length: int | None, stop: int | None) -> None:
                 kind="beyond_the_end",
                 expected=f"at most {end} samples",
                 found=f"{number}",
-                hint="take after batch counts batches: it ends elsewhere with another batch size or number of ranks",
+                hint="take after batch counts batches, so the end depends on the batch size and the number of ranks",
             )
     if state.passed > state.position:
         raise StateError(
@@ -110,9 +110,9 @@ def check_state(state: State, length: int | None, stop: int | None) -> None:
 
 
 def _compute_checksum(state: Mapping[str, Any]) -> str | None:
-    """Return the CRC-32 of the values as JSON; None for values that JSON does not support."""
+    """Return the CRC-32 of the values in a saved state, written as JSON; None if JSON does not support a value."""
     try:
-        # NumPy integers, which some checkpoint libraries return, count as integers.
+        # `default=int` converts NumPy integers, which some checkpoint libraries return.
         text = json.dumps([state[key] for key in _SUMMED_KEYS], default=int)
     except (TypeError, ValueError):
         return None

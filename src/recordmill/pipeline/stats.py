@@ -32,7 +32,7 @@ class Timings:
         self.waited[stage] = self.waited.get(stage, 0.0) + waited
 
     def merge(self, other: Timings) -> None:
-        """Add the times of another `Timings`."""
+        """Add the times in another `Timings` to this one."""
         for stage, busy in other.busy.items():
             self.busy[stage] = self.busy.get(stage, 0.0) + busy
             self.waited[stage] = self.waited.get(stage, 0.0) + other.waited[stage]
@@ -40,7 +40,7 @@ class Timings:
 
 # If the consumer waits for less than this share of the time, the consumer is the bottleneck.
 _CONSUMER_LIMITED = 0.1
-# If a stage waits for at least this share of its time, the advice is about waiting.
+# If the slowest stage waits for at least this share of its time, `bottleneck` also says what it waits for.
 _STAGE_WAITS = 0.3
 _DESCRIPTIONS = {
     "read": "reading and parsing records",
@@ -62,7 +62,7 @@ _ADVICE = {
     "filter": "filter before decode, on the features that decide",
     "batch": "use uint8 instead of float32 for smaller batches",
 }
-# Advice if reading waits for storage, and if functions already run in processes.
+# Advice if the read stage waits for storage, and if functions of `map` already run in worker processes.
 _ADVICE_STORAGE = "use faster storage or shuffle(block=…)"
 _ADVICE_PROCESSES = "use more processes (threads=) if there are cores for them"
 _WAITS_FOR_IN_PROCESSES = "a core, or what the function waits for"
@@ -89,12 +89,12 @@ class StageStats:
 
     @property
     def inside_s(self) -> float:
-        """Seconds in the stage, busy or waiting."""
+        """Seconds in the stage: CPU time plus wait time."""
         return self.busy_s + self.waited_s
 
     @property
     def idle(self) -> float:
-        """Share of wait time, from 0 to 1."""
+        """Wait time as a share of the time in the stage, from 0 to 1."""
         return self.waited_s / self.inside_s if self.inside_s else 0.0
 
 
@@ -174,7 +174,7 @@ class LoaderStats:
         return self.stages[0].name == "read" and self.stages[0].idle >= _STAGE_WAITS
 
     def to_json(self) -> dict[str, Any]:
-        """Return the statistics as plain values."""
+        """Return the statistics as a dict that can be written as JSON."""
         names = ("elements", "samples", "num_bytes", "elapsed_s", "waited_s", "workers", "worker_wait_s", "queue_depth")
         return {name: getattr(self, name) for name in names} | {
             "stages": {stage.name: {"busy_s": stage.busy_s, "waited_s": stage.waited_s} for stage in self.stages},
@@ -228,7 +228,7 @@ class StatsCollector:
         self.timings.merge(result.timings)
 
     def count_request(self, pool: WorkerPool) -> None:
-        """Count a request of the consumer, and the results that are ready at that time."""
+        """Count a request of the consumer for a result, and add the number of results that are ready at that time."""
         self.num_requests += 1
         self.num_ready += pool.num_ready
 
@@ -242,7 +242,7 @@ class StatsCollector:
         self.pools.remove(pool)
 
     def _sum_counters(self, *counters: PoolCounters) -> tuple[int, float]:
-        """Return the number of workers and their total wait time, of ended pools and of the pools of these counters."""
+        """Return the largest number of workers in a pool, and the wait time of ended pools plus that in `counters`."""
         workers = max([self.workers, *(len(pool.workers) for pool in counters)])
         return workers, self.worker_wait_s + sum(worker.waited_s for pool in counters for worker in pool.workers)
 

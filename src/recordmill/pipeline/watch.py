@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from recordmill.pipeline.compiled_pipeline import ExampleSource
     from recordmill.pipeline.engine import BatchBuilder
 
-# A wait of this many seconds causes one warning. It is no error, because some functions are slow.
+# If a function runs while the consumer waits this many seconds, one warning is emitted. It is no error, because some
+# functions are slow.
 WARN_AFTER_S = 60.0
 
 
 def wait_for_result(pool: WorkerPool, task: int, builder: BatchBuilder) -> Any:
-    """Wait for the result of a task; raise MapError if a function exceeds its timeout."""
+    """Wait for the result of task number `task` in a pool; raise MapError if a function exceeds its timeout."""
     interval = min([WARN_AFTER_S, *builder.timeouts]) / 2
     started = monotonic()
     while True:
@@ -67,13 +68,13 @@ def _warn_of_longest_call(calls: Sequence[RunningCall], sources: Sequence[Exampl
 
 
 def _read_published_calls(pool: WorkerPool) -> dict[int, RunningCall]:
-    """Return the calls in progress in worker processes by task number, including processes that died."""
+    """Return the unfinished calls in worker processes, including those that died, by task number."""
     calls = {task: RunningCall.from_status_page(status) for task, status in pool.status_by_task().items()}
     return {task: call for task, call in calls.items() if call is not None}
 
 
 def _add_call_to_error(pool: WorkerPool, error: WorkerError, sources: Sequence[ExampleSource]) -> WorkerError:
-    """Add the call or stage in which a worker process died to its error."""
+    """Return an error that also names the function or stage in which the worker process died."""
     call = None if error.place is None else _read_published_calls(pool).get(error.place)
     if call is None:
         return error

@@ -25,9 +25,9 @@ from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
 
-# Maximum size of an image's entry points, as a fraction of the size of its file.
+# Maximum size of the entry points of an image, as a fraction of the size of the encoded image.
 _MAX_SHARE = 0.01
-# Entry points are found for about this many bytes of records at a time, to limit memory.
+# To limit memory, records are read and searched for entry points in chunks of about this many bytes.
 _CHUNK_BYTES = 8 << 20
 
 
@@ -175,7 +175,7 @@ def _find_entry_points(images: Ragged, threads: int) -> Ragged:
 
 
 def _select_image_features(schema: Schema, features: bool | str | Sequence[str]) -> Schema:
-    """Return a schema with only the named features; with True, with all features that may contain images."""
+    """Return a schema of the named features. If `features` is True, return all features that may contain images."""
     if isinstance(features, bool):
         return Schema({name: feature for name, feature in schema.items() if features and _may_contain_images(feature)})
     names = [features] if isinstance(features, str) else list(features)
@@ -192,7 +192,7 @@ def _may_contain_images(feature: Feature) -> bool:
 
 
 def _split_into_chunks(index: FrameIndex) -> Iterator[range]:
-    """Yield ranges of records that have about the same number of bytes."""
+    """Yield ranges of record positions. The records of each range have about `_CHUNK_BYTES` bytes in total."""
     ends = np.concatenate([[0], np.cumsum(index.lengths)])
     first = 0
     while first < len(index):

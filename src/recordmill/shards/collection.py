@@ -37,7 +37,7 @@ Ints = NDArray[np.int64]
 _MAX_SCANS = 8
 # Maximum size of the payloads from which `open` infers a schema. It is small, because the caller waits for `open`.
 _SAMPLE_BYTES = 16 << 20
-# From this mean record size in bytes on, the allocator is configured to keep freed memory.
+# If the mean record size in bytes is at least this, the allocator is configured to keep freed memory for reuse.
 _LARGE_RECORD_BYTES = 16 << 10
 
 
@@ -145,7 +145,7 @@ class ShardCollection:
         return examples
 
     def _read_example(self, position: int) -> dict[str, Any]:
-        """Read one example; faster than `columns` with one position."""
+        """Read one example. This is faster than a call of `columns` with one position."""
         reader, record = self._find_record(position)
         reader.raise_damage([record])
         shard, index, checksums = reader.shard, reader.index, reader.checksums
@@ -174,7 +174,7 @@ class ShardCollection:
         )
 
     def _read_records(self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema) -> Any:
-        """Read and parse records with a function of the native module."""
+        """Read and parse the records at `positions` with `read`, a function of the native module."""
         (which, used), rows, *frames = self._locate_frames(positions)
         if not can_read_in_one_call(len(used)):
             return self._read_shard_by_shard(read, positions, schema)
@@ -189,7 +189,7 @@ class ShardCollection:
     def _read_shard_by_shard(
         self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema
     ) -> Any:
-        """Do the same as `_read_records` with one open shard at a time, if one call must not open all shards."""
+        """Read records like `_read_records`, but keep only one shard open at a time, to save file descriptors."""
         payloads = self._fetch_payloads(positions)
         try:
             parsed = _core.parse(payloads.data, payloads.row_splits, self._compile_schema(schema))
@@ -231,7 +231,7 @@ class ShardCollection:
         return self._entry_tables[shard]
 
     def _locate_frames(self, positions: NDArray[np.int64] | range) -> tuple[Any, ...]:
-        """Return the shard, the position in it and the frame of each record.
+        """Return the shard of each record, its position in the shard, and the location of its frame.
 
         Returns ((index into the used shards per record, used shards), records, offsets, lengths, checksums).
         """
@@ -260,7 +260,7 @@ class ShardCollection:
         return (which, used), rows, offsets, lengths, checksums
 
     def _compile_schema(self, schema: Schema) -> Any:
-        """Compile a schema to a native plan; the plan of the collection's own schema is cached per process."""
+        """Compile a schema to a parser plan of the native module; the plan of `self.schema` is cached per process."""
         if schema is not self.schema:
             return self.codec.compile_schema(schema)
         if self._plan is None or self._plan[0] != os.getpid():
@@ -268,12 +268,12 @@ class ShardCollection:
         return self._plan[1]
 
     def where(self, position: int) -> RecordRef:
-        """Return the shard, record and offset of an example."""
+        """Return the shard that contains an example, the position of its record in the shard, and its offset."""
         reader, record = self._find_record(position)
         return RecordRef(reader.shard.name, record, int(reader.index.offsets[record]))
 
     def fingerprint(self) -> str:
-        """Return a text that identifies the records: format, number of records and a digest; independent of paths."""
+        """Return a string that identifies the records by format, number and digest. It does not depend on the paths."""
         return compute_fingerprint(self.readers)
 
     def _comparison_key(self) -> tuple[Any, ...]:
@@ -297,7 +297,7 @@ class ShardCollection:
         return f"open({first!r}{f' and {len(rest)} more' if rest else ''}: {len(self)} x ({', '.join(self.schema)}))"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without native objects."""
+        """Return the attributes for pickling, without the native objects, which cannot be pickled."""
         return self.__dict__ | {"_plan": None, "_frame_table": None, "_entry_tables": {}}
 
 
@@ -310,7 +310,7 @@ def _columns_to_examples(columns: dict[str, Any], count: int) -> list[dict[str, 
 def _fetch_from_shards(
     shards: Iterable[OpenShard], which: Ints, rows: Sequence[int] | Ints, frames: Sequence[Any], *, verify: bool
 ) -> Ragged:
-    """Fetch the payloads of records from several shards; `which` is the index into `shards` for each record."""
+    """Fetch the payloads of records from several shards; `which` gives the position in `shards` for each record."""
     parts: list[Ragged] = []
     order: list[Ints] = []
     for number, shard in enumerate(shards):
@@ -334,7 +334,7 @@ def _fetch_from_shards(
 
 
 def compute_fingerprint(readers: Sequence[ShardReader]) -> str:
-    """Return a text with the format, the number of records, and a digest of record lengths and block checksums."""
+    """Return a string of the format, the number of records, and a digest of record lengths and block checksums."""
     import hashlib
 
     name, digest = readers[0].format, hashlib.sha256()
@@ -354,7 +354,7 @@ def open_readers(
     opened: dict[str, ShardReader] = {}
     try:
         for name in names:
-            # An empty file has no detectable format. It is opened below with the format of the other shards.
+            # The format of an empty file cannot be detected. It is opened below with the format of the other shards.
             if storage.stat(name).num_bytes:
                 opened[name] = open_reader([name], storage, format=format, **options)
     except FormatError as error:
@@ -374,7 +374,7 @@ def open_readers(
 
 
 def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Storage) -> list[RecordmillError | None]:
-    """Load the indexes and return the first damage of each shard; scan shards without a sidecar concurrently."""
+    """Load the index of each shard and return its first damage or None. Scan shards without a sidecar concurrently."""
     if all(map(storage.exists, map(sidecar_path, names))):
         return [_load_index_and_find_damage(reader) for reader in readers]
     import hashlib  # noqa: F401 (Scans use it in threads; an import there may find no free file descriptor.)
@@ -392,14 +392,14 @@ def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Sto
 
 
 def _load_index_and_find_damage(reader: ShardReader) -> RecordmillError | None:
-    """Load the index of a shard; return the first damage in it, or None."""
+    """Load the index of a shard; return the error of the first damaged record, or None."""
     return next(iter(reader.damage.values()), None)
 
 
 def _join_spanning_shards(
     readers: list[ShardReader], damages: list[RecordmillError | None], storage: Storage, options: dict[str, Any]
 ) -> list[ShardReader]:
-    """Join shards whose last record continues in the next file, if the format allows it."""
+    """Join a file with the next ones if its last record continues there and the format allows that."""
     joined: list[ShardReader] = []
     start = 0
     while start < len(readers):

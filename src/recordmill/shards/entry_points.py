@@ -30,7 +30,7 @@ from recordmill.types import Ragged
 
 MAGIC = b"RMENTRY\x01"
 _TRAILER_BYTES = 16
-# Size of one table in the directory: its key and its start.
+# Size of a directory entry in bytes. It consists of the key of a table and the offset at which the table starts.
 DIRECTORY_BYTES = 16
 
 Ints = NDArray[np.int64]
@@ -67,7 +67,7 @@ class EntryPointTables:
     splits: Ints
 
     def read_tables(self, records: Ints, feature: str) -> list[bytes]:
-        """Return the entry point table of each record; empty bytes for records without a table."""
+        """Return the serialized entry point table of each record; empty bytes if a record has no table."""
         tables = [b""] * len(records)
         if feature not in self.features or not len(self.keys):
             return tables
@@ -84,7 +84,7 @@ class EntryPointTables:
 
 
 def load_entry_points(shard: OpenShard) -> EntryPointTables | None:
-    """Load the saved entry points of a shard; return None if no file, beside the shard or in the cache, matches it."""
+    """Load the saved entry points of a shard; return None if no file beside it or in the cache matches the shard."""
     if len(shard.paths) != 1:
         return None
     for storage, path in sidecar_locations(shard.storage, shard.paths[0], ENTRY_POINTS_SUFFIX):
@@ -131,11 +131,11 @@ def _read_table_directory(storage: Storage, path: str) -> EntryPointTables | Non
 
 
 def _parse_table_directory(data: bytes, description_bytes: int, start: int) -> tuple[Ints, Ints, dict[str, Any]]:
-    """Parse the end of the file, from the directory at offset `start` on; return keys, splits and description."""
+    """Parse `data`, the file from offset `start` on; return the keys and splits of the tables, and the description."""
     num_bytes = len(data) - _TRAILER_BYTES - description_bytes
     count = (num_bytes - 8) // DIRECTORY_BYTES
     if count < 0 or num_bytes != count * DIRECTORY_BYTES + 8:
-        raise ValueError("the directory must have one key and one start per table")
+        raise ValueError("the size of the directory must match a whole number of tables")
     keys, splits = np.frombuffer(data, "<i8", count), np.frombuffer(data, "<i8", count + 1, 8 * count)
     is_inside = len(MAGIC) <= splits[0] and splits[-1] <= start
     if not is_inside or (np.diff(splits) < 0).any() or (np.diff(keys) <= 0).any():
@@ -161,7 +161,7 @@ class EntryPointWriter:
             self._file.write(MAGIC)
 
     def append(self, first_record: int, columns: Sequence[Ragged]) -> None:
-        """Add the entry point tables of consecutive records: one column per feature, one row per record."""
+        """Add the entry point tables of consecutive records: one column per feature, in which each row is a record."""
         lengths = np.stack([np.diff(column.row_splits) for column in columns], axis=1).reshape(-1)
         rows = list(columns[0]) if len(columns) == 1 else [table for row in zip(*columns, strict=True) for table in row]
         non_empty = np.flatnonzero(lengths)

@@ -58,7 +58,7 @@ def serialize_examples(
     first: int,
     known: Schema | None,
 ) -> Ragged:
-    """Serialize examples; the first of them becomes record number `first` of the writer.
+    """Serialize examples. The first of them becomes the record at position `first` of the writer.
 
     Parameters
     ----------

@@ -23,14 +23,14 @@ from recordmill.storage.base import Stat, Storage
 # Identity of a shard: its size in bytes, and checksums of some of its blocks.
 Identity = tuple[int, Probes]
 
-# Shards keep at most 1/_POOL_SHARE of the file descriptors open; the rest is for the program and concurrent reads.
+# The pool keeps at most 1/_POOL_SHARE of the file descriptors open. The rest is for the program and running reads.
 _POOL_SHARE = 2
-# One call opens at most 1/_CALL_SHARE of the descriptors, but it may always open _MIN_SHARDS_PER_CALL shards.
+# One read call opens at most 1/_CALL_SHARE of the descriptors, but it may always open _MIN_SHARDS_PER_CALL shards.
 _CALL_SHARE = 16
 _MIN_SHARDS_PER_CALL = 4
-# Shards leave this many descriptors free, so that the program can still open files, for example to import a module.
+# The pool leaves this many descriptors free, so that the program can still open files, for example for an import.
 _NUM_RESERVED = 8
-# The soft limit is raised to at most this number.
+# The soft limit of open file descriptors is raised to at most this number.
 _MAX_DESCRIPTORS = 1 << 16
 
 # Open files by object id, oldest first. Each change is one atomic operation instead of a block under a lock, because a
@@ -39,7 +39,7 @@ _OPEN_FILES: OrderedDict[int, ref[ShardFile]] = OrderedDict()
 
 
 def identity_from_sidecar(sidecar: Sidecar) -> Identity:
-    """Return the size and probes that a shard must have when it is reopened."""
+    """Return the size and the block checksums that a shard must have when it is reopened."""
     return sidecar.num_stored_bytes, sidecar.probes
 
 
@@ -85,14 +85,14 @@ class ShardFile:
         return shard
 
     def store_identity(self, loaded: ShardIndex) -> None:
-        """Store the identity that the shard must have when it is reopened, and its seek points."""
+        """Store the size and block checksums that the shard must have when it is reopened, and its seek points."""
         self.identity, self.seek_points = identity_from_sidecar(loaded.sidecar), loaded.sidecar.seek_points
         if loaded.condition in ("damaged", "truncated"):
             stored = self.shard.source.num_stored_bytes or 0
             self.identity = stored, compute_probes(self.shard.source, stored)
 
     def _open_or_evict(self) -> OpenShard:
-        """Open the files; if the descriptor limit is reached, raise it or close other shards."""
+        """Open the files. If the descriptor limit is reached, raise the limit, or close other shards and try again."""
         while True:
             try:
                 return self._open_and_check_unchanged()
@@ -120,7 +120,8 @@ class ShardFile:
                 stored = shard.source.num_stored_bytes or 0
                 if (stored, compute_probes(shard.source, stored)) != self.identity:
                     raise _shard_changed_error(shard.name, "replaced")
-        # Only in the same process: another one may see a copy of the shard, with other file ids and times.
+        # Compare file ids and times only in one process: after unpickling, another machine may read a copy of the
+        # shard.
         stats = [self.storage.stat(path) for path in paths]
         if self._stats is not None and self._process == os.getpid() and stats != self._stats:
             raise _shard_changed_error(paths[0], "replaced")
@@ -130,7 +131,7 @@ class ShardFile:
         return shard
 
     def _find_paths(self) -> tuple[str, ...]:
-        """Return the paths, resolved against the original working directory if the process has changed it."""
+        """Return the paths. If the working directory has changed, resolve them against the original one if possible."""
         is_moved = self._directory not in ("", _get_working_directory())
         if is_moved and not all(map(os.path.isabs, self.paths)):
             original = tuple(os.path.join(self._directory, path) for path in self.paths)
@@ -147,7 +148,7 @@ class ShardFile:
         self._open, self._is_closed = None, True
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without data that is valid only in this process."""
+        """Return the attributes for pickling, without data that is valid only in this process."""
         return self.__dict__ | {"_open": None, "_stats": None, "seek_points": None}
 
 
@@ -165,7 +166,7 @@ def _shard_changed_error(name: str, change: str) -> ShardChangedError:
 
 def _add_to_pool(file: ShardFile) -> None:
     """Add an opened file to the pool; close the files that were opened first if too many are open."""
-    key, remove = id(file), _OPEN_FILES.pop  # `_OPEN_FILES` may be gone when the interpreter exits.
+    key, remove = id(file), _OPEN_FILES.pop  # At exit, `_OPEN_FILES` may be gone.
     remove(key, None)
     _OPEN_FILES[key] = ref(file, lambda _: remove(key, None))
     while len(_OPEN_FILES) > descriptor_limit() // _POOL_SHARE or (len(_OPEN_FILES) > 1 and is_near_descriptor_limit()):
@@ -184,14 +185,15 @@ def _close_oldest_file() -> bool:
 
 
 def descriptor_limit() -> int:
-    """Return the number of files that this process may have open."""
+    """Return the maximum number of files that this process may have open (the soft limit)."""
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return _MAX_DESCRIPTORS if soft == resource.RLIM_INFINITY else soft
 
 
 def is_near_descriptor_limit() -> bool:
     """Return True if the process is close to its limit of open file descriptors."""
-    # The system assigns the lowest free number, so a new descriptor with a high number shows that few are free.
+    # The system assigns the lowest free number to a new descriptor. If this number is close to the limit, almost all
+    # descriptors are in use.
     try:
         lowest = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
@@ -201,7 +203,7 @@ def is_near_descriptor_limit() -> bool:
 
 
 def can_read_in_one_call(count: int) -> bool:
-    """Return True if one read may open this many shards; raise the soft limit of descriptors if necessary."""
+    """Return True if one read call may open `count` shards; raise the soft limit of descriptors if necessary."""
     while count > _MIN_SHARDS_PER_CALL and count > descriptor_limit() // _CALL_SHARE:
         if not raise_descriptor_limit():
             return False

@@ -1,4 +1,4 @@
-"""Index files of the formats' own tools, which lie beside the shards: ``.idx``, ``.tfindex``."""
+"""Index files that the tools of each format use, such as ``.idx`` and ``.tfindex``. They lie beside the shards."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from recordmill.types import FrameIndex
 
 
 def foreign_index_path(path: str, suffix: str) -> str:
-    """Return the path of the index file: the path of the shard with another suffix."""
+    """Return the path of the index file: the path of the shard with `suffix` instead of its own suffix."""
     stem, _ = os.path.splitext(path)
     return stem + suffix
 
 
 def read_foreign_index(shard: OpenShard) -> tuple[list[str], list[int]] | None:
-    """Read the keys and offsets from the index file of a shard; return None if there is none."""
+    """Read the keys and offsets from the index file of a shard; return None if the shard has no index file."""
     codec = shard.format.index
     if codec is None:
         return None
@@ -32,7 +32,7 @@ def read_foreign_index(shard: OpenShard) -> tuple[list[str], list[int]] | None:
 
 
 def write_foreign_index(shard: OpenShard, index: FrameIndex) -> str | None:
-    """Write the index file of a shard. An up-to-date one is kept, because its keys may differ from the positions."""
+    """Write the index file of a shard. Keep a file with the right offsets, because its keys may not be positions."""
     codec = shard.format.index
     if codec is None or _is_foreign_index_current(shard, index):
         return None

@@ -32,12 +32,12 @@ SIDECAR_SUFFIX = ".rmx"
 ENTRY_POINTS_SUFFIX = ".rme"
 # "auto": save an index that had to be built by a scan; "never": only keep it in memory.
 IndexMode = Literal["auto", "never"]
-# Change of a shard since its sidecar was written: none, records were appended, bits flipped, or the end is missing.
+# Change of a shard since its sidecar was written: no change, records appended, bits flipped, or the end missing.
 Condition = Literal["intact", "appended", "damaged", "truncated"]
 
 
 def sidecar_path(path: str, suffix: str = SIDECAR_SUFFIX) -> str:
-    """Return the path of a sidecar beside its shard; it is hidden, so that patterns for shards do not match it."""
+    """Return the path of a sidecar beside its shard. It is a hidden file, so that glob patterns do not match it."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name}{suffix}")
 
@@ -74,7 +74,7 @@ def load_sidecars(path: str, storage: Storage) -> Iterator[Sidecar]:
 
 
 def find_sidecar(shard: OpenShard) -> tuple[Sidecar, Condition] | None:
-    """Find the sidecar that belongs to a shard; return it, and how the shard has changed since then."""
+    """Find the sidecar of a shard; return the sidecar, and how the shard has changed since it was written."""
     if len(shard.paths) == 1:
         for sidecar in load_sidecars(shard.paths[0], shard.storage):
             condition = _compare_with_sidecar(sidecar, shard)
@@ -84,7 +84,7 @@ def find_sidecar(shard: OpenShard) -> tuple[Sidecar, Condition] | None:
 
 
 def _compare_with_sidecar(sidecar: Sidecar, shard: OpenShard) -> Condition | None:
-    """Return the condition of a shard compared with a sidecar; None if the sidecar was written for other content."""
+    """Return how a shard has changed since a sidecar was written; None if the sidecar belongs to another shard."""
     if (sidecar.format, sidecar.compression) != (shard.format.name, shard.compression):
         return None
     stored = shard.source.num_stored_bytes or 0
@@ -92,8 +92,9 @@ def _compare_with_sidecar(sidecar: Sidecar, shard: OpenShard) -> Condition | Non
         return "truncated" if is_truncated(sidecar, shard.source) else None
     if has_equal_blocks(sidecar, shard.source):
         return "intact" if stored == sidecar.num_stored_bytes else "appended"
-    # With checksums, a shard of the same size is compared payload by payload. Without them, equal blocks and frames
-    # distinguish flipped bits from another shard that replaced this one.
+    # A sidecar with checksums of the payloads is used for any shard of the same size, because each payload is compared
+    # when it is read. Without checksums, an equal block and no intact frames at other offsets show that bits flipped in
+    # this shard, and that no other shard has replaced it.
     is_same = sidecar.checksums is not None or (
         has_any_equal_block(sidecar, shard.source) and not _has_other_frames(shard, sidecar.index)
     )
@@ -101,7 +102,7 @@ def _compare_with_sidecar(sidecar: Sidecar, shard: OpenShard) -> Condition | Non
 
 
 def _has_other_frames(shard: OpenShard, index: FrameIndex) -> bool:
-    """Return True if a shard is undamaged, but its frames are not those of the index."""
+    """Return True if a shard is intact, but its frames have other offsets than those in the index."""
     offsets, _, _, faults = _core.scan(shard.source, shard.format.framing.kind)
     return not faults and not np.array_equal(np.asarray(offsets), index.offsets)
 
@@ -138,7 +139,7 @@ def truncation_error(shard: str, num_records: int, num_indexed: int) -> Truncate
 
 @dataclass(slots=True)
 class ShardIndex:
-    """Index of an open shard, and the damage of the shard that is known.
+    """Index of an open shard, and the known damage of the shard.
 
     Parameters
     ----------
@@ -194,13 +195,13 @@ def _is_evidence_of_damage(shard: OpenShard) -> bool:
 
 
 def scan_shard(shard: OpenShard, known: Sidecar | None = None) -> ShardIndex:
-    """Scan a shard, starting at the end of the part that is already indexed."""
+    """Scan a shard and build its index. If `known` is given, scan only the bytes after those that it indexes."""
     start, num_known = (known.end, known.num_records) if known is not None else (0, 0)
     scanned = _core.scan(shard.source, shard.format.framing.kind, start=start, resync=True)
     offsets, lengths, end = np.asarray(scanned[0]), np.asarray(scanned[1]), scanned[2]
     faults = {num_known + int(fault[1] or 0): fault for fault in scanned[3]}
     if num_known + len(offsets) in faults:
-        # The bytes after the last record are damaged to the end of the shard. They count as one record.
+        # All bytes after the last record are damaged, up to the end of the shard. Count them as one record.
         num_damaged = max((shard.source.num_bytes or 0) - end, 1)
         offsets, lengths = np.append(offsets, end), np.append(lengths, num_damaged)
     if known is not None:
@@ -213,7 +214,7 @@ def scan_shard(shard: OpenShard, known: Sidecar | None = None) -> ShardIndex:
 
 
 def build_sidecar(shard: OpenShard, index: FrameIndex, end: int) -> Sidecar:
-    """Build the sidecar of a shard with a known index."""
+    """Build the sidecar of a shard from `index`, which ends at offset `end`."""
     stored = shard.source.num_stored_bytes or 0
     points = shard.source.save_seek_points()
     return Sidecar(

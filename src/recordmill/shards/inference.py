@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from recordmill.shards.reader import ShardReader
 
 SAMPLE_RECORDS = 1000
-# Maximum size of the sample, because a thousand photographs would be slow to read.
+# Maximum number of bytes in the sample, because a thousand photographs would be slow to read.
 SAMPLE_BYTES = 64 << 20
 _DETECTION_RECORDS = 32
 
 
 def find_representative_shard(readers: Sequence[ShardReader], *, verify: bool = True) -> ShardReader:
-    """Return the first shard that has a saved schema or an intact record to infer one from."""
+    """Return the first shard that has a saved schema, or an intact record from which a schema can be inferred."""
     first_with_records = None
     for reader in readers:
         sidecar = reader.sidecar
@@ -39,12 +39,12 @@ def find_representative_shard(readers: Sequence[ShardReader], *, verify: bool = 
         first_with_records = first_with_records or reader
     if first_with_records is None:
         return readers[0]
-    first_with_records.fetch([0])  # All records are damaged: raise the error of the first.
+    first_with_records.fetch([0])  # All records are damaged: raise the error of the first one.
     return first_with_records
 
 
 def detect_payload(shard: OpenShard, sidecar: Sidecar | None, *, verify: bool = True) -> PayloadCodec:
-    """Return the payload codec stored in the sidecar; without one, a codec that fits most of the first records."""
+    """Return the payload codec named in the sidecar, or else a codec that can parse most of the first records."""
     if sidecar is not None and sidecar.payload is not None and sidecar.payload in PAYLOADS:
         return PAYLOADS[sidecar.payload]
     payloads = _read_first_intact(shard, sidecar, _DETECTION_RECORDS, verify=verify)
@@ -76,7 +76,7 @@ def infer_features(
     sidecar: Sidecar | None = None,
     verify: bool = True,
 ) -> InferredFeatures:
-    """Infer features from those of the first records that can be parsed; if none can be parsed, return the fault."""
+    """Infer features from the first records, except those that cannot be parsed; if none can, return the fault."""
     payloads = read_first_payloads(shard, num_records, num_bytes, sidecar=sidecar, verify=verify)
     inference = codec.infer_features(payloads)
     if inference.fault is None:
@@ -93,7 +93,7 @@ def read_first_payloads(
     sidecar: Sidecar | None = None,
     verify: bool = True,
 ) -> Ragged:
-    """Read the first payloads of a shard and omit damaged ones; without an index, find the frames by a scan."""
+    """Read the first payloads of a shard, except damaged ones. Without `sidecar`, find the frames by a scan."""
     kind = shard.format.framing.kind
     with native_errors(shard.name):
         if sidecar is None:
@@ -111,20 +111,20 @@ def read_first_payloads(
 
 
 def _read_first_intact(shard: OpenShard, sidecar: Sidecar | None, count: int, *, verify: bool) -> Ragged:
-    """Read the first intact payloads among `count` records; if there are none, among a larger sample."""
+    """Read the intact payloads of the first `count` records; if none is intact, those of a larger sample."""
     sample = read_first_payloads(shard, count, sidecar=sidecar, verify=verify)
     return sample or read_first_payloads(shard, sidecar=sidecar, verify=verify)
 
 
 def _fetch_payloads(shard: OpenShard, columns: Sequence[Any], *, verify: bool) -> tuple[_core.Block, _core.Block]:
-    """Fetch the payloads of frames, which are given as columns: offsets, lengths and checksums."""
+    """Fetch the payloads of frames. `columns` holds their offsets, lengths and checksums."""
     offsets, lengths, checksums = columns
     kind = shard.format.framing.kind
     return _core.fetch(shard.source, kind, offsets, lengths, checksums=checksums, verify=verify)
 
 
 def _iterate_intact_payloads(shard: OpenShard, columns: Sequence[Any], *, verify: bool) -> Iterator[Any]:
-    """Yield the intact payloads; stop at the first damage of a compressed stream."""
+    """Yield the intact payloads. Skip damaged ones, but stop where a compressed stream is damaged."""
     start, count, num_frames = 0, 1, len(columns[0])
     while start < num_frames:
         part = slice(start, start + count)
@@ -135,7 +135,7 @@ def _iterate_intact_payloads(shard: OpenShard, columns: Sequence[Any], *, verify
         except _core.CoreFault as error:
             if count == 1 and error.args[0] == "bad_compression":
                 return
-            # Read single records up to the damaged one, then larger groups again.
+            # Read single records until the damaged one is skipped, then larger groups again.
             start, count = start + (count == 1), 1
         else:
             yield from Ragged.from_blocks(*blocks)

@@ -45,7 +45,7 @@ class ShardInfo:
     damage: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Convert to values that `json` can write.
+        """Return the summary as a dict that can be written as JSON.
 
         Returns
         -------
@@ -96,7 +96,7 @@ class Info:
         return "+".join(dict.fromkeys(shard.format for shard in self.shards))
 
     def to_json(self) -> dict[str, Any]:
-        """Convert to values that `json` can write.
+        """Return the summary as a dict that can be written as JSON.
 
         Returns
         -------

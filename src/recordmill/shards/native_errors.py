@@ -22,8 +22,8 @@ from recordmill.errors import (
     TruncatedError,
 )
 
-# Exceptions of the native module for a shard. Those other than CoreFault have an attribute `ordinal` if they belong to
-# a record.
+# Exceptions that the native module raises for a shard. For a record, those other than CoreFault have an attribute
+# `ordinal`.
 NATIVE_ERRORS = (_core.CoreFault, _core.CoreChanged, MemoryError, OSError)
 _CLASSES: dict[str, type[RecordmillError]] = {
     "truncated_header": TruncatedError,
@@ -53,7 +53,7 @@ _DAMAGE_HINT = "list all damage with `recordmill verify`; restore the shard from
 def convert_error(
     fault: Sequence[object], shard: str, records: Sequence[int] | NDArray[np.int64] | None = None
 ) -> RecordmillError:
-    """Build the exception for the arguments of a `CoreFault`; `records` maps its ordinal to a record of the shard."""
+    """Build the exception for the arguments of a `CoreFault`; `records` maps the ordinal in it to a record position."""
     kind, ordinal, offset, expected, found, message = fault
     cls = _CLASSES.get(str(kind), DamageError)
     hint = _HINTS.get(str(kind), _DAMAGE_HINT)
@@ -89,7 +89,7 @@ def convert_memory_error(
 
 @contextlib.contextmanager
 def native_errors(shard: str, records: Sequence[int] | NDArray[np.int64] | None = None) -> Iterator[None]:
-    """Convert errors that the native module raises in the block."""
+    """Convert errors that the native module raises in the `with` block to exceptions that name the shard."""
     try:
         yield
     except _core.CoreFault as error:
@@ -107,6 +107,6 @@ def native_errors(shard: str, records: Sequence[int] | NDArray[np.int64] | None 
 
 
 def find_failed_source(error: Exception, which: NDArray[np.int64]) -> int:
-    """Return the ordinal of the source that caused an error of one call that read from several sources."""
+    """Return the position in the sources of the one that caused an error, after one call read from several sources."""
     ordinal = error.args[1] if isinstance(error, _core.CoreFault) else getattr(error, "ordinal", None)
     return int(which[ordinal or 0]) if len(which) else 0

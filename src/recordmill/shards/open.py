@@ -1,4 +1,4 @@
-"""Open a shard and detect its compression and format from the content; file names are only hints."""
+"""Open a shard and detect its compression and format from the content; the suffix is used only if that fails."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from recordmill.storage.compression import (
 
 # Default of max_record_bytes.
 DEFAULT_MAX_RECORD_BYTES = 1 << 30
-# By default, a compressed shard may grow to this many bytes, or to this multiple of its size if that is more.
+# By default, a shard may have this many bytes after decompression, or this multiple of its file size if that is more.
 _DEFAULT_MAX_BYTES = 64 << 20
 _DEFAULT_MAX_RATIO = 250
-# Hint of the error for a file that is not a shard.
+# Hint of the error that is raised for a file that is not a shard.
 NAME_SHARDS_HINT = "name only the shards"
-# Content shorter than this does not contradict a declared format, because it may be the rest of a truncated shard.
+# A file with fewer bytes than this may have any declared format, because it may be the rest of a truncated shard.
 _MIN_HEAD_BYTES = 16
 
 
@@ -90,7 +90,7 @@ def open_shard(
         if chosen is not None and head and actual != chosen:
             raise _compression_mismatch_error(name, chosen, actual if detect_format(head, None) is None else None)
     if chosen is not None:
-        # A zlib header has only two bytes, so a plain shard may begin with one by chance.
+        # A zlib header has only two bytes, so an uncompressed shard may begin with the same bytes by chance.
         may_be_plain = compression == "auto" and chosen == "zlib"
         limit = max_decompressed_bytes
         if limit is None:
@@ -122,7 +122,7 @@ def _detect_compressed_format(
 
 
 def _read_head_before_damage(source: _core.Source, name: str) -> tuple[bytes, RecordmillError | None]:
-    """Decompress the first bytes of a shard, up to damage; return them, and the damage or None."""
+    """Decompress the first bytes of a shard, up to the first damage; return the bytes, and the error or None."""
     with native_errors(name):
         try:
             return bytes(memoryview(source.read(0, HEAD_BYTES))), None
@@ -139,7 +139,7 @@ def _detect_format(head: bytes, num_bytes: int | None, declared: Format | None) 
 
 
 def _choose_format(name: str, declared: Format | None, detected: Format | None, head: bytes) -> Format:
-    """Return the declared, else the detected format, else that of the suffix; raise if the content contradicts it."""
+    """Return the declared format, else the detected one, else that of the suffix; check it against the content."""
     if declared is not None:
         if detected is not None and detected is not declared:
             raise FormatError(
@@ -162,7 +162,7 @@ def _choose_format(name: str, declared: Format | None, detected: Format | None, 
 
 
 def _is_other_file_type(head: bytes) -> bool:
-    """Return True if bytes are recognized as a file type that is not a shard, such as an image."""
+    """Return True if the first bytes of a file show that it is not a shard but, for example, an image."""
     return describe_content(head) != "of no known format" and any(head)
 
 

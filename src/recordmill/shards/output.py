@@ -40,7 +40,7 @@ from recordmill.storage.compression import Compression, Compressor, check_compre
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
 
-# If the sidecar cannot be written because of one of these errors, the shard is still written, with a warning.
+# If one of these errors prevents writing the sidecar, `commit_outputs` still commits the shard and emits a warning.
 _NOT_PERMITTED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
 
 
@@ -53,7 +53,7 @@ class FramedRecords:
     data : buffer of uint8
         Frames, one after another.
     lengths : ndarray of int64, shape (num_records,)
-        Stored bytes of each frame.
+        Number of bytes that each frame occupies in the file, before compression.
     checksums : ndarray of uint32, shape (num_records,), or None
         CRC-32C of each payload, for formats without checksums of their own.
     """
@@ -64,7 +64,7 @@ class FramedRecords:
 
 
 def check_payload_size(format_: Format, num_bytes: int, record: int) -> None:
-    """Raise LimitError or FramingError if a format cannot store a payload of this size."""
+    """Raise LimitError if a payload is too large for a format, or FramingError if it is too small."""
     least, most = format_.framing.min_payload_bytes, format_.framing.max_payload_bytes
     if num_bytes > most:
         raise LimitError(
@@ -73,7 +73,7 @@ def check_payload_size(format_: Format, num_bytes: int, record: int) -> None:
             record=record,
             expected=f"at most {most:,} bytes",
             found=f"{num_bytes:,} bytes",
-            hint="store it in parts, or in a format with a higher limit",
+            hint="split the record, or use a format with a higher limit",
         )
     if num_bytes < least:
         raise FramingError(
@@ -93,7 +93,7 @@ def frame_payloads(format_: Format, payloads: Ragged | list[bytes]) -> FramedRec
 
 
 def frame_columns(format_: Format, kind: _core.PayloadKind, num_records: int, columns: Sequence[Any]) -> FramedRecords:
-    """Serialize and frame columns in one native call, which avoids a copy of the payloads."""
+    """Serialize and frame the records in `columns` in one native call, which avoids a copy of the payloads."""
     return _build_framed_records(lambda: _core.serialize_frames(kind, num_records, columns, format_.framing.kind))
 
 
@@ -102,7 +102,7 @@ def _build_framed_records(frame: Callable[[], tuple[_core.Block, _core.Block, _c
         data, lengths, checksums = frame()
     except _core.CoreFault as error:
         converted = convert_error(error.args, "the output")
-        # The offset refers to a buffer in memory, and the hint is meant for readers of a shard.
+        # Omit the offset, which refers to a buffer in memory, and the hint, which is meant for readers of a shard.
         converted.offset = converted.hint = None
         raise converted from None
     except MemoryError as error:
@@ -112,7 +112,7 @@ def _build_framed_records(frame: Callable[[], tuple[_core.Block, _core.Block, _c
 
 
 def distribute_records(records: FramedRecords, num_parts: int) -> Iterator[FramedRecords]:
-    """Distribute records round-robin: part ``i`` gets the records ``i``, ``i + num_parts`` …; omit empty parts."""
+    """Yield `num_parts` parts: part ``i`` has the records ``i``, ``i + num_parts`` and so on. Omit empty parts."""
     if num_parts == 1:
         yield records
         return
@@ -125,7 +125,7 @@ def distribute_records(records: FramedRecords, num_parts: int) -> Iterator[Frame
 
 
 def check_output_compression(format_: Format, compression: str | None) -> Compression | None:
-    """Raise ValueError if a format does not support this compression; return the compression."""
+    """Return `compression` in lower case; raise ValueError if the format does not support it."""
     checked = check_compression(compression)
     if checked is not None and not format_.compressible:
         message = f"compression is not supported for {format_.name}, because readers of the format expect plain files"
@@ -189,17 +189,17 @@ class ShardOutput:
 
     @property
     def index(self) -> FrameIndex:
-        """Index of the frames that were appended so far."""
+        """Offsets and lengths of the frames that have been appended so far."""
         lengths = np.array(self._lengths)
         return FrameIndex(np.cumsum(lengths) - lengths, lengths)
 
     @property
     def _foreign_codec(self) -> IndexCodec | None:
-        """Codec of the index file that the format's own tools need beside every shard; None if they need no file."""
+        """Codec of the index file that the tools of the format need beside every shard; None if they need none."""
         return self.format.index if self.format.index_on_write else None
 
     def append(self, records: FramedRecords, keys: Sequence[int | str] | None = None) -> None:
-        """Append records; by default the key of a record is its position."""
+        """Append records. `keys` are written to the foreign index; by default they are the record positions."""
         count = len(records.lengths)
         self._file.write(records.data if self._compressor is None else self._compressor.compress(records.data))
         self._lengths.frombytes(records.lengths.tobytes())
@@ -222,7 +222,7 @@ class ShardOutput:
         self._file.finish()
 
     def check_not_existing(self) -> None:
-        """Raise OutputExistsError if a file that `commit` would create exists and must not be replaced."""
+        """Raise OutputExistsError if a file that `commit` would create exists already, unless `overwrite` is set."""
         paths = [self.path]
         if self._foreign_codec is not None:
             paths.append(foreign_index_path(self.path, self._foreign_codec.suffix))
@@ -231,7 +231,7 @@ class ShardOutput:
                 raise output_exists_error(path)
 
     def prepare(self, schema: Schema | None, payload: str | None) -> None:
-        """Write the sidecar and the foreign index under temporary names, so that `commit` only renames files."""
+        """Write the sidecar and the foreign index under temporary names, so that a commit only renames files."""
         index = self.index
         if self._index_mode == "auto":
             self._prepare_sidecar(index, schema, payload)
@@ -245,7 +245,7 @@ class ShardOutput:
         with native_errors(self.path):
             source = self._storage.open([temporary], self._compression, self.num_bytes + 1)
             if self._compression is not None:
-                _core.scan(source, self.format.framing.kind)  # reading the whole stream collects its seek points
+                _core.scan(source, self.format.framing.kind)  # The scan collects seek points.
             shard = OpenShard((temporary,), source, self.format, self._compression, self._storage)
             sidecar = build_sidecar(shard, index, self.num_bytes)
         sidecar.schema, sidecar.payload = schema, payload
@@ -255,7 +255,7 @@ class ShardOutput:
             file = write_temporary_file(self._storage, sidecar_path(self.path), data, overwrite=True)
             self._sidecar = (self._storage, file)
         except OSError as error:
-            # A shard without a sidecar is complete, because a sidecar only saves time.
+            # Readers do not need the sidecar, which only saves time. So write it to the cache, or go on without it.
             with contextlib.suppress(OSError):
                 if error.errno in _NOT_PERMITTED:
                     self._sidecar = (LOCAL, write_temporary_file(LOCAL, cache_path(self.path), data, overwrite=True))
@@ -275,7 +275,7 @@ class ShardOutput:
         if self._overwrite:
             self._remove_stale_indexes()
         self._commit_file(self._storage, self._file)
-        if not self._overwrite:  # Until the commit, another writer may have created a shard of this name.
+        if not self._overwrite:  # Until the commit succeeds, index files may belong to another writer.
             self._remove_stale_indexes()
 
     def commit_index_files(self) -> None:
@@ -301,7 +301,8 @@ class ShardOutput:
         for path in paths:
             self._storage.remove(path)
         for suffix in suffixes:
-            # A stale file in a cache that cannot be written to is harmless: it does not match the new shard.
+            # If the cache is not writable, a stale file in it stays. It is harmless, because it does not match the new
+            # shard.
             with contextlib.suppress(WriteError):
                 LOCAL.remove(cache_path(self.path, suffix))
 
@@ -367,7 +368,7 @@ class RecordSink(Protocol):
 
 
 class SingleShardSink:
-    """One shard, which is created when the first records arrive, so that few files are open at a time.
+    """A sink with one shard, which is created when the first records arrive, so that few files are open at a time.
 
     Parameters
     ----------
@@ -396,7 +397,7 @@ class SingleShardSink:
 
 
 class RoundRobinSink:
-    """Shards that receive records in turn: record ``i`` goes to shard ``i % num_shards``.
+    """Shards among which records are distributed round-robin: record ``i`` goes to shard ``i % num_shards``.
 
     Parameters
     ----------

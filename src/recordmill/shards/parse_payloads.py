@@ -86,7 +86,7 @@ def _parse_to_columns(
 
 
 def _get_cached_plan(codec: PayloadCodec, schema: Schema) -> Any:
-    """Return the compiled plan of a schema from the cache; compile it on the first call with this schema object."""
+    """Return the compiled plan of a schema. It is compiled on the first call with a schema object, and then cached."""
     entry = _PLANS.get((codec.name, id(schema)))
     if entry is None:
         entry = (schema, codec.compile_schema(schema))

@@ -1,4 +1,4 @@
-"""Expand paths, glob patterns, directories and lists of them to lists of shard files in natural order."""
+"""Expand paths, glob patterns and directories to lists of shard files in natural order (``2`` before ``10``)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from recordmill.shards.open import NAME_SHARDS_HINT
 from recordmill.storage.base import Storage
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-# Suffixes of files that often lie in a directory of shards but are not shards.
+# Suffixes of list and index files, which often lie in a directory of shards but are not shards.
 _COMPANION_SUFFIXES = (".lst", *(format_.index.suffix for format_ in FORMATS.values() if format_.index is not None))
-# An address such as s3://bucket/train; pathlib shortens it to s3:/bucket/train.
+# Matches an address such as s3://bucket/train, also in the form s3:/bucket/train, to which pathlib shortens it.
 _ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+:)/(?P<slash>/?)")
 
 
@@ -94,7 +94,7 @@ def add_pattern_hint(error: FormatError, names: Sequence[str]) -> None:
 
 
 def _find_excluding_pattern(excluded: str, names: Sequence[str]) -> str | None:
-    """Return a glob pattern for the largest group of files, without `excluded`, whose names differ only in numbers."""
+    """Return a glob pattern for the largest group of files whose names differ only in numbers, except `excluded`."""
     directory = os.path.dirname(excluded)
     others = [os.path.basename(name) for name in names if name != excluded and os.path.dirname(name) == directory]
     counts = Counter(map(_replace_numbers, others))

@@ -25,16 +25,17 @@ from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
 
-# Limits of one read. They bound the memory, because several reads run ahead of the consumer.
+# Maximum size of one read. It bounds the memory, because several reads run ahead of the consumer.
 _MAX_RECORDS_PER_READ = 256
 _MAX_BYTES_PER_READ = 8 << 20
 # Without an index, the mean record size is estimated from this many records.
 _NUM_ESTIMATION_RECORDS = 8
 
-# Limits of the records that `PayloadReader` reads ahead. After a seek it reads one record, then more and more.
+# Limits for the records that `PayloadReader` reads ahead. After a seek it reads one record, then twice as many each
+# time up to these limits.
 _MAX_RECORDS_AHEAD = 256
 _MAX_BYTES_AHEAD = 4 << 20
-# Records of this size or more are read one by one, each into its own object; shorter ones are read together.
+# Records of at least this many bytes are read one by one, each into its own object. Shorter ones are read together.
 _MIN_BYTES_OF_SINGLES = 8 << 10
 
 
@@ -55,7 +56,7 @@ def resolve_position(position: int, num_records: int) -> int:
 
 
 def records_per_read(shard: OpenShard, index: FrameIndex | None = None) -> int:
-    """Return how many records one read should cover, so that it reads a few megabytes."""
+    """Return how many records one read should cover, so that it reads about `_MAX_BYTES_PER_READ` bytes."""
     lengths = _read_first_lengths(shard) if index is None else index.lengths
     mean = int(lengths.mean()) if len(lengths) else 0
     return max(1, min(_MAX_RECORDS_PER_READ, _MAX_BYTES_PER_READ // max(mean, 1)))
@@ -186,7 +187,7 @@ class ShardReader:
         return self._loaded
 
     def raise_damage(self, positions: Iterable[int]) -> None:
-        """If some of these records are damaged, raise the stored error of the first."""
+        """Raise the stored error of the first damaged record at `positions`, if any of these records is damaged."""
         damage = self.damage
         if damage:
             for position in positions:
@@ -195,7 +196,7 @@ class ShardReader:
 
     @property
     def keeps_index(self) -> bool:
-        """True if an index that was built by a scan is also saved."""
+        """True if an index that is built by a scan is also saved in a sidecar."""
         return self._index_mode == "auto"
 
     @property
@@ -311,7 +312,7 @@ class ShardReader:
         return self._iterate_stream(stream, shard, 0 if sidecar is None else sidecar.num_records)
 
     def _find_sidecar(self, shard: OpenShard) -> Sidecar | None:
-        """Return the sidecar of the shard, or None if there is none; never scan the shard."""
+        """Return the sidecar of the shard without a scan; return None if it has none, or is known to be damaged."""
         if self._loaded is not None:
             return None if self._loaded.faults else self._loaded.sidecar
         with native_errors(shard.name):
@@ -333,7 +334,7 @@ class ShardReader:
             stream.close()
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the payloads in file order; raise DamageError after the records before the damage."""
+        """Yield the payloads in file order. At the first damaged record, raise DamageError."""
         index, num_read = None if self._loaded is None else self._loaded.sidecar.index, 0
         for ragged in self.batches(records_per_read(self.shard, index)):
             records = range(num_read, num_read + len(ragged))
@@ -371,7 +372,7 @@ class ShardReader:
         return position
 
     def _load_key_positions(self) -> dict[str, int]:
-        """Map each key of the index file to its position; to -1 if its offset is not the start of a record."""
+        """Map each key of the index file to a record position, or to -1 if no record starts at its offset."""
         foreign = read_foreign_index(self.shard)
         if foreign is None:
             return {str(position): position for position in range(len(self))}
@@ -400,7 +401,7 @@ class ShardReader:
         self.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the index, which other processes load themselves."""
+        """Return the attributes for pickling, without the index, which other processes load themselves."""
         return self.__dict__ | {"_loaded": None, "_checksums": None}
 
     def __repr__(self) -> str:
@@ -418,7 +419,7 @@ def open_reader(
 
 
 class PayloadReader:
-    """Read payloads one after another from a position in one file, which `seek` changes.
+    """Read the payloads of one file one after another; `seek` moves to another offset.
 
     For programs that read until the end of the file or that store offsets; `ShardReader` finds records by position.
     A pickled or forked copy continues where the original was. Threads must not share a reader.
@@ -532,7 +533,7 @@ class PayloadReader:
                 self._read_records_together(shard, count)
 
     def _read_records_singly(self, shard: OpenShard, count: int) -> bool:
-        """After a seek read one record, else the next long records, each into its own object; return False if none."""
+        """Read one record after a seek, else the next long records, one object each; return False if none was read."""
         kind, shortest = shard.format.framing.kind, 0 if count == 1 else _MIN_BYTES_OF_SINGLES
         ready, self._next_offset = _core.read_singles(
             shard.source, kind, self._next_offset, count, shortest=shortest, verify=self._verify
@@ -541,7 +542,7 @@ class PayloadReader:
         return bool(ready)
 
     def _read_records_together(self, shard: OpenShard, count: int) -> None:
-        """Find the next frames and read their payloads into one buffer, up to the first damaged one."""
+        """Find the next frames, and read their payloads before the first damaged one into one buffer."""
         frames = _core.scan(shard.source, shard.format.framing.kind, start=self._next_offset, max_records=count)
         offsets, lengths, fault = np.asarray(frames[0]), np.asarray(frames[1]), next(iter(frames[3]), None)
         count = max(int(np.searchsorted(np.cumsum(lengths), _MAX_BYTES_AHEAD)), 1)
@@ -552,12 +553,12 @@ class PayloadReader:
             self._fetch_frames(shard, offsets, lengths)
 
     def _fetch_frames(self, shard: OpenShard, offsets: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
-        """Fetch the payloads of frames; stop before the first damaged one."""
+        """Fetch the payloads of frames. If one is damaged, store its error and keep only the payloads before it."""
         kind = shard.format.framing.kind
         try:
             data, splits = _core.fetch(shard.source, kind, offsets, lengths, verify=self._verify)
         except MemoryError as error:
-            raise MemoryError(str(error)) from None  # The ordinals of the frames are no positions in the shard.
+            raise MemoryError(str(error)) from None  # The ordinal of a frame is not a record position.
         except _core.CoreFault as error:
             self._damage = convert_error((error.args[0], None, *error.args[2:]), shard.name)
             count = int(error.args[1] or 0)
@@ -588,12 +589,12 @@ class PayloadReader:
         self.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the open file and the records read ahead."""
+        """Return the attributes for pickling, without the open file and the records that were read ahead."""
         state = self.__dict__ | {"_shard": self._shard is not None, "_ready": deque(), "_next_offset": self.tell()}
         return state | {"_damage": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Open the file again."""
+        """Restore the attributes, and open the file again unless the reader was closed."""
         self.__dict__.update(state)
         self._shard = None
         if state["_shard"]:

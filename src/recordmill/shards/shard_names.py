@@ -1,4 +1,4 @@
-"""Name the shards of a destination, and find shards that an earlier run left there under other names.
+"""Name the shards of a destination, and find shards of an earlier run that have other names.
 
 A run that writes another number of shards produces other names. Old shards would then match the same glob pattern as
 the new ones, so writers refuse to run beside them, or remove them with ``overwrite=True``.
@@ -22,7 +22,7 @@ from recordmill.storage.local import LOCAL
 def build_shard_paths(
     destination: str | os.PathLike[str], format_: Format, num_shards: int, suffix: str = ""
 ) -> list[str]:
-    """Return the paths of the shards that are written to a destination; `suffix` is the suffix of the compression."""
+    """Return the paths of the shards of a destination; `suffix` is that of the compression, such as ``.gz``."""
     prefix = _build_path_prefix(destination)
     if num_shards == 1 and _names_single_file(prefix, format_, suffix):
         return [prefix]
@@ -36,7 +36,7 @@ def check_leftover_shards(
     """Raise OutputExistsError if the destination has shards of an earlier run that are not among `paths`."""
     for path in _find_leftover_shards(storage, destination, format_, suffix, set(paths)):
         raise OutputExistsError(
-            "shards with the same prefix but another number of shards exist; "
+            "shards with the same prefix from a run with another number of shards exist; "
             "a glob pattern would match them and the new ones",
             shard=path,
             hint="choose another name or use overwrite=True, which removes them",
@@ -57,7 +57,7 @@ def remove_leftover_shards(
 
 
 def _build_path_prefix(destination: str | os.PathLike[str]) -> str:
-    """Return the common prefix of the shard paths; for a directory, the prefix is ``part`` inside it."""
+    """Return the common prefix of the shard paths; if `destination` is a directory, append ``part`` to it."""
     prefix = os.fspath(destination)
     return os.path.join(prefix, "part") if prefix.endswith(os.sep) or prefix in ("", ".") else prefix
 
@@ -80,7 +80,7 @@ def _find_leftover_shards(
 def _find_shards_with_other_total(
     storage: Storage, prefix: str, pattern: str, suffix: str, written: set[str]
 ) -> Iterator[str]:
-    """Yield existing shards of the destination whose names contain another total number of shards."""
+    """Yield existing shards of the destination whose names contain another number of shards, as in ``-of-00008``."""
     folder, name_prefix = os.path.split(prefix)
     fixed = re.escape(pattern).replace(r"\{prefix\}", re.escape(name_prefix))
     any_numbers = re.sub(r"\\{(shard|num_shards)(:05d)?\\}", lambda _: "([0-9]+)", fixed) + re.escape(suffix)
@@ -93,7 +93,7 @@ def _find_shards_with_other_total(
 
 
 def _find_consecutive_shards(storage: Storage, prefix: str, pattern: str, suffix: str, first: int) -> Iterator[str]:
-    """Yield existing shards numbered from `first` up to a gap; files after it, as ``coco-2017``, may be unrelated."""
+    """Yield existing shards from number `first` to the first gap; later files (``coco-2017``) may be unrelated."""
     for shard in count(first):
         path = pattern.format(prefix=prefix, shard=shard) + suffix
         if not storage.exists(path):

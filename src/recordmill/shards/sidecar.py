@@ -21,12 +21,12 @@ from recordmill.types import FrameIndex
 MAGIC = b"RMINDEX\x01"
 _PROBE_BYTES = 4096
 _NUM_PROBES = 8
-# Reject larger sizes in a sidecar, so that sums of sizes cannot overflow.
+# Largest shard size that is accepted in a sidecar, so that sums of sizes cannot overflow.
 _MAX_STORED_BYTES = 1 << 50
 # Deflate expands data by at most this factor.
 _MAX_RATIO = 1032
 
-# Offset and CRC-32C of blocks of a file.
+# Offset and CRC-32C of each of several blocks of a file.
 Probes = tuple[tuple[int, int], ...]
 
 
@@ -35,7 +35,7 @@ class ProbedFile(Protocol):
 
     @property
     def num_stored_bytes(self) -> int:
-        """Size of the file in bytes when `probes` was computed."""
+        """Size of the file in bytes at the time when `probes` was computed."""
         ...
 
     @property
@@ -92,7 +92,7 @@ class Sidecar:
         return len(self.index.offsets)
 
     def payload_checksums(self) -> NDArray[np.int64] | None:
-        """Return the CRC-32C of each payload, -1 where it is not known; None if the index has no checksums."""
+        """Return the CRC-32C of each payload, or -1 if it is unknown. Return None if the index has no checksums."""
         if self.checksums is None:
             return None
         checksums = np.full(self.num_records, -1, np.int64)
@@ -101,14 +101,14 @@ class Sidecar:
 
 
 def compute_probes(source: _core.Source, num_bytes: int) -> Probes:
-    """Compute checksums of blocks spread evenly over a file, including its first and last bytes."""
+    """Return offsets and checksums of blocks that are spread evenly over a file, from the first to the last byte."""
     last = max(num_bytes - _PROBE_BYTES, 0)
     offsets = sorted({last * step // (_NUM_PROBES - 1) for step in range(_NUM_PROBES)})
     return _checksum_blocks(source, offsets, num_bytes) if num_bytes else ()
 
 
 def has_equal_blocks(probed: ProbedFile, source: _core.Source) -> bool:
-    """Return True if all probed blocks of a file are unchanged, even if the file has grown."""
+    """Return True if all blocks in `probed.probes` are unchanged in a file, even if the file has grown since."""
     stored = source.num_stored_bytes
     if stored is None or stored < probed.num_stored_bytes:
         return False
@@ -116,14 +116,14 @@ def has_equal_blocks(probed: ProbedFile, source: _core.Source) -> bool:
 
 
 def has_any_equal_block(probed: ProbedFile, source: _core.Source) -> bool:
-    """Return True if at least one of several probed blocks of a file is unchanged."""
+    """Return True if `probed.probes` has several blocks and at least one of them is unchanged in a file."""
     return len(probed.probes) > 1 and any(
         _has_unchanged_blocks(source, (probe,), probed.num_stored_bytes) for probe in probed.probes
     )
 
 
 def is_truncated(probed: ProbedFile, source: _core.Source) -> bool:
-    """Return True if a file is shorter than the probed one, and its remaining blocks are unchanged."""
+    """Return True if a file has become shorter, and all blocks in `probed.probes` that it still has are unchanged."""
     stored = source.num_stored_bytes
     if stored is None or stored >= probed.num_stored_bytes:
         return False
@@ -232,7 +232,7 @@ def _build_sidecar(description: Mapping[str, Any], sections: Mapping[str, memory
 
 
 def _check_offsets(sidecar: Sidecar) -> None:
-    """Raise ValueError unless the frames are contiguous from 0 to `end` and all offsets are inside the file."""
+    """Raise ValueError unless the frames are contiguous from offset 0 to `end`, and `end` and `probes` fit the file."""
     stored, end, probes = sidecar.num_stored_bytes, sidecar.end, sidecar.probes
     offsets, lengths = sidecar.index.offsets, sidecar.index.lengths
     max_end = stored if sidecar.compression is None else _MAX_RATIO * stored
@@ -247,7 +247,7 @@ def _check_offsets(sidecar: Sidecar) -> None:
 
 
 def check_probes(probes: Probes, num_stored_bytes: int) -> None:
-    """Raise ValueError unless a file of the given size has probes, and all of them are inside it."""
+    """Raise ValueError unless all probes are inside a file of the given size, and only an empty file has none."""
     is_inside = not probes or (min(probes)[0] >= 0 and max(probes)[0] < num_stored_bytes)
     if not is_inside or bool(probes) != bool(num_stored_bytes):
         raise ValueError("probes must be inside the file")

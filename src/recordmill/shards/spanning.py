@@ -12,7 +12,7 @@ from recordmill.storage.base import Storage
 
 
 def group_spanning_files(paths: Sequence[str], options: Mapping[str, Any], storage: Storage) -> Iterator[list[str]]:
-    """Yield lists of files, in order; the files of a list form one stream of complete records."""
+    """Yield consecutive groups of files. The files of a group form one stream of complete records."""
     start = 0
     while start < len(paths):
         end = _find_group_end(paths, start, options, storage)
@@ -21,7 +21,7 @@ def group_spanning_files(paths: Sequence[str], options: Mapping[str, Any], stora
 
 
 def _find_group_end(paths: Sequence[str], start: int, options: Mapping[str, Any], storage: Storage) -> int:
-    """Return the end, as an index into `paths`, of the group of files that begins at `start`.
+    """Return the position in `paths` of the first file after the group that begins at `start`.
 
     Files are added while the stream ends within a record. If it never ends after a whole record, the first file is a
     group of its own, and the caller finds its damage.

@@ -30,9 +30,9 @@ from recordmill.types import Fault, FrameIndex
 
 # Maximum number of faults that a report lists per shard; the native scan has the same limit.
 _MAX_FAULTS = 10_000
-# After a fault of these kinds, the rest of a compressed stream is not read.
+# Kinds of faults after which the rest of a compressed stream is not read.
 _STREAM_FAULTS = ("bad_compression", "limit_exceeded")
-# The native scan neither parses payloads larger than this nor checks their padding.
+# The native scan neither parses payloads of more bytes than this nor checks their padding.
 _MAX_PARSED_BYTES = 64 << 20
 
 
@@ -92,7 +92,7 @@ def verify_shards(storage: Storage, paths: Paths, options: Mapping[str, Any], pa
 
 
 def _merge_guarantees(guarantees: list[dict[str, list[str]]]) -> dict[str, list[str]]:
-    """Merge the guarantees of all shards by format; if one holds only for some shards, append their number."""
+    """Merge the guarantees of all shards by format. If only some shards have one, append their number."""
     merged = {}
     for name in dict.fromkeys(name for by_format in guarantees for name in by_format):
         shards = [by_format[name] for by_format in guarantees if name in by_format]
@@ -148,7 +148,7 @@ def _convert_fault(name: str, fault: tuple[Any, ...]) -> Fault:
 
 
 def _truncation_fault(shard: OpenShard, sidecar: Sidecar) -> Fault:
-    """Create the fault for a shard that ends between two records, but before the last record of its sidecar index."""
+    """Create the fault for a shard that ends after a whole record, although its sidecar index lists more records."""
     stored = shard.source.num_stored_bytes or 0
     record = int(np.searchsorted(sidecar.index.offsets, shard.source.num_bytes or 0))
     message = (
@@ -161,7 +161,7 @@ def _truncation_fault(shard: OpenShard, sidecar: Sidecar) -> Fault:
 def _describe_guarantees(
     shard: OpenShard, codec: PayloadCodec | None, sound: FrameIndex, sidecar: Sidecar | None, faults: list[Fault]
 ) -> list[str]:
-    """Return sentences that state which faults this verification could detect, and which it could not."""
+    """Return sentences that state which faults the verification of a shard could detect, and which it could not."""
     framing = shard.format.framing
     num_different = sum(fault.kind == "sidecar_checksum" for fault in faults)
     num_compared = 0 if sidecar is None else _count_compared_records(sidecar, sound) + num_different

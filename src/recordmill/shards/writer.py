@@ -38,26 +38,27 @@ from recordmill.storage.compression import SUFFIXES
 from recordmill.storage.local import LOCAL
 from recordmill.types import Ragged
 
-# A chunk of records is serialized and framed in one call when it reaches one of these sizes.
+# Records are collected in a chunk, which is serialized and framed in one call when it reaches one of these sizes.
 _CHUNK_RECORDS = 256
 _CHUNK_BYTES = 4 << 20
 # With many shards, a chunk grows by up to this factor, so that each shard receives several records per chunk.
 _MAX_CHUNKS = 16
-# A chunk in which all values of a feature are empty lists grows by up to this factor, until their kind is known.
+# A chunk in which all values of a feature are empty lists grows by up to this factor, because the kind of the feature
+# is unknown until a value follows.
 _MAX_CHUNK_GROWTH = 16
 
 
 class _WriterBase(ABC):
-    """Base class of writers: handles closing, discarding, errors and forks."""
+    """Base class of writers. It closes or discards the output, stores errors, and detects use after a fork."""
 
     path: str
     _outputs: Sequence[ShardOutput] = ()
     _is_open = False
-    # The error that made writing fail; `close` raises it again.
+    # The first error of `write` or `close`; `close` raises it again.
     _error: BaseException | None = None
 
     def __init__(self) -> None:
-        # The files belong to the process that creates the writer, not to its forked children.
+        # Only the process that creates the writer may write, not a child process after a fork.
         self._fork_depth = ForkCounter.depth
 
     def _raise_if_closed(self) -> None:
@@ -68,7 +69,7 @@ class _WriterBase(ABC):
             raise WriteError(message, shard=self.path, hint="create a writer in the process that uses it")
 
     def _discard_after_error(self, error: BaseException) -> None:
-        """Store an error of writing, and discard the incomplete output."""
+        """Store the error that made writing fail, and discard the incomplete output."""
         self._error = error
         self.discard()
 
@@ -122,7 +123,7 @@ class _WriterBase(ABC):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the writer, or discard its files if the block raised an exception."""
+        """Close the writer, or discard its files if the `with` block raised an exception."""
         if kind is None:
             self.close()
         else:
@@ -315,7 +316,7 @@ class ShardWriter(_WriterBase):
         self._pending_bytes += num_bytes
 
     def _has_unknown_kinds(self) -> bool:
-        """Return True if all values of some feature are empty lists, so that its kind is still unknown."""
+        """Return True if some feature has only empty lists as values so far, so that its kind is unknown."""
         if self._declared_schema is not None:
             return False
         names = {name for example in self._examples for name in example}.difference(self._schema or ())
@@ -355,7 +356,7 @@ class ShardWriter(_WriterBase):
 
 
 def _estimate_bytes(value: Any) -> int:
-    """Estimate the number of bytes that a value occupies in memory."""
+    """Return the approximate number of bytes that a value occupies in memory."""
     return len(value) if isinstance(value, bytes | bytearray | str) else getattr(value, "nbytes", 8)
 
 

@@ -1,1 +1,1 @@
-"""Storage backends, which list, read and write files. Currently only local files; independent of formats."""
+"""Storage backends, which list, read and write files of any format. Currently, only local files are supported."""

@@ -69,7 +69,7 @@ class OutputFile(Protocol):
         ...
 
     def finish(self) -> None:
-        """Make all written bytes durable; after this, nothing can be written. A second call has no effect.
+        """Write all bytes durably to the storage, and end writing. A second call has no effect.
 
         Raises
         ------
@@ -223,7 +223,7 @@ class Storage(Protocol):
         ...
 
     def sync_folder(self, path: str) -> None:
-        """Make created, renamed and removed names in a folder durable, if the storage supports it.
+        """Ensure that created, renamed and removed names in a folder survive a crash, if the storage supports that.
 
         Parameters
         ----------

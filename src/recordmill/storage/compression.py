@@ -26,7 +26,7 @@ def check_compression(compression: str | None) -> Compression | None:
 
 
 def detect_compression(head: bytes) -> Compression | None:
-    """Return the compression whose header matches the first bytes of a file.
+    """Return the compression whose header matches the first bytes of a file; None if there is no match.
 
     A zlib header has only two bytes, so uncompressed data may match it by chance; see `detect_compression_by_trial`.
     """
@@ -38,7 +38,7 @@ def detect_compression(head: bytes) -> Compression | None:
 
 
 def detect_compression_by_trial(head: bytes) -> Compression | None:
-    """Detect compression like `detect_compression`, but return "zlib" only if decompressing the bytes succeeds."""
+    """Like `detect_compression`, but return "zlib" only if the first bytes of the file can be decompressed."""
     compression = detect_compression(head)
     if compression == "zlib":
         try:

@@ -1,4 +1,4 @@
-"""The local file system: listing, positioned reads, and atomic writes by renaming a temporary file."""
+"""The local file system: list files, read them at offsets, and write them atomically under temporary names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recordmill.errors import WriteError
 from recordmill.storage.base import Stat, Storage, output_exists_error
 from recordmill.storage.compression import Compression
 
-# The kernel is asked to write to the disk each time this many bytes have been written.
+# Each time this many bytes have been written, the kernel is asked to start writing them to the disk.
 _WRITEBACK_BYTES = 4 << 20
 # Errors of `os.link` on file systems without hard links, such as FAT, exFAT and some network shares.
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK)
@@ -42,7 +42,7 @@ class LocalStorage:
         return Stat(status.st_size, status.st_mtime_ns, (status.st_dev, status.st_ino))
 
     def exists(self, path: str) -> bool:
-        """Return True if the path exists, also as a dangling symbolic link."""
+        """Return True if the path exists. A dangling symbolic link exists, too."""
         return os.path.lexists(path)
 
     def open(self, paths: Sequence[str], compression: Compression | None = None, max_bytes: int = 0) -> _core.Source:
@@ -65,7 +65,7 @@ class LocalStorage:
             os.unlink(path)
 
     def sync_folder(self, path: str) -> None:
-        """Make created, renamed and removed names in a folder durable, if the file system supports it."""
+        """Ensure that created, renamed and removed names in a folder survive a crash, if the file system can."""
         with convert_write_errors(path, "cannot sync the folder to disk"):
             try:
                 fd = os.open(path or ".", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
@@ -114,7 +114,7 @@ class LocalOutputFile:
             self._start_writeback()
 
     def _start_writeback(self) -> None:
-        """Ask the kernel to write to the disk now, so that `fsync` at the end takes less time."""
+        """Ask the kernel to start writing the new bytes to the disk, so that `fsync` at the end takes less time."""
         pending = self._num_bytes - self._writeback_end
         if pending >= _WRITEBACK_BYTES and hasattr(os, "posix_fadvise"):
             os.posix_fadvise(self._require_open_descriptor(), self._writeback_end, pending, os.POSIX_FADV_DONTNEED)
@@ -154,7 +154,7 @@ class LocalOutputFile:
 
 
 def _create_folders_durably(folder: str) -> None:
-    """Create a folder and its parents, and make their names durable."""
+    """Create a folder and its missing parents, and sync their names to the disk."""
     missing, parent = [], folder
     while parent and not os.path.isdir(parent):
         missing.append(parent)
@@ -166,13 +166,14 @@ def _create_folders_durably(folder: str) -> None:
 
 @contextlib.contextmanager
 def convert_write_errors(path: str, action: str) -> Iterator[None]:
-    """Convert an OSError of the block to a WriteError with the file and `action`, which describes the failed step."""
+    """Convert an OSError in the `with` block to a WriteError that names the file and `action`, the step that failed."""
     try:
         yield
     except WriteError:
         raise
     except OSError as error:
-        # A FileExistsError for the folder itself means that a file has its name, so that the folder cannot be created.
+        # A FileExistsError with the path of the folder means that a file has the name of the folder, which cannot be
+        # created.
         if isinstance(error, FileExistsError) and error.filename != os.path.dirname(path):
             raise output_exists_error(path) from error
         hint = "free some disk space and run it again" if error.errno == errno.ENOSPC else None
@@ -188,7 +189,8 @@ def _rename_without_overwrite(old: str, new: str) -> None:
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        # Without hard links, this cannot be atomic: a file that is created between the two calls is replaced.
+        # Without hard links, the rename is not atomic: a file that is created between the check and the rename is
+        # replaced.
         if os.path.lexists(new):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new) from None
         os.rename(old, new)

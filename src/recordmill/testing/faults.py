@@ -1,4 +1,4 @@
-"""Kinds of faults, the error that oracles raise for them, and a function that collects the records before it."""
+"""Kinds of faults, the error that oracles raise, and a function that collects the records before the first fault."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class OracleError(Exception):
 
 
 def read_until_fault(records: Iterable[tuple[int, bytes]]) -> tuple[list[tuple[int, bytes]], OracleError | None]:
-    """Read records until their end or their first fault; return them, and the error or None.
+    """Read records until the end or the first fault; return the records, and the error or None.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ class FramingTests:
 
     @classmethod
     def pytest_generate_tests(cls, metafunc: Any) -> None:
-        """Parametrize tests over the rows of the damage table, the literals, and numbers of threads."""
+        """Parametrize tests over damaged shards, the examples in `literals`, and numbers of threads."""
         if "row" in metafunc.fixturenames:
             metafunc.parametrize("row", apply_damage_table(cls.frame, cls.damage_table), ids=str)
         if "literal" in metafunc.fixturenames:
@@ -85,7 +85,7 @@ class FramingTests:
 
     @property
     def native_framing(self) -> Any:
-        """Native framing of the format."""
+        """Framing kind of the format, as the native module takes it."""
         return self.format.framing.kind
 
     def draw_payloads(self, data: st.DataObject) -> list[bytes]:

@@ -32,7 +32,7 @@ ORACLE_KERNELS = frozenset(
 
 
 def apply_plan(pixels: Pixels, plan: ImagePlan) -> Pixels:
-    """Apply all steps of a plan except decoding to a decoded image.
+    """Apply all steps of a plan, except decoding, to a decoded image.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def _fill_per_channel(levels: tuple[int, ...], channels: int, unit: int) -> tupl
 def resize_pixels(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
     """Resize an image to (height, width), each channel on its own.
 
-    Kernels outside `ORACLE_KERNELS` are the native ones.
+    Kernels that are not in `ORACLE_KERNELS` run in the native module.
     """
     if kernel not in ORACLE_KERNELS:
         return resize(pixels, size, kernel=kernel)
@@ -112,14 +112,14 @@ def _resize_nearest(
 
 
 def _opencv_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
-    """Return the source position of each new pixel in OpenCV's INTER_NEAREST: the one under its upper left corner."""
+    """Return the source position of each new pixel in OpenCV's INTER_NEAREST: the pixel at its upper left corner."""
     step = 1 / (new / old)
     positions: NDArray[np.int64] = np.minimum(np.floor(np.arange(new) * step).astype(np.int64), old - 1)
     return positions
 
 
 def _tensorflow_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
-    """Return the source position of each new pixel in TensorFlow's "nearest": the one under its center."""
+    """Return the source position of each new pixel in TensorFlow's "nearest": the pixel at its center."""
     step = np.float32(old) / np.float32(new)
     centers = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step
     positions: NDArray[np.int64] = np.minimum(np.floor(centers).astype(np.int64), old - 1)
@@ -127,7 +127,7 @@ def _tensorflow_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
 
 
 def _resize_bilinear_opencv(pixels: Pixels, size: tuple[int, int]) -> Pixels:
-    """Resize as OpenCV's INTER_LINEAR does; for exactly half the size, it averages blocks of four pixels."""
+    """Resize as OpenCV's INTER_LINEAR does, which averages blocks of four pixels if both sides are halved."""
     height, width = pixels.shape[:2]
     if size == (height, width):
         return pixels.copy()
@@ -151,7 +151,7 @@ def _opencv_taps(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Pixels, Pixels]:
     """Return the two source pixels of each new pixel, and their weights.
 
-    Beyond the edges both are the outermost pixel; `clamp_weights` gives all the weight to the first of them.
+    Beyond an edge, both are the outermost pixel; with `clamp_weights`, the first of the two has all the weight.
     """
     step = 1 / (new / old)
     centers = ((np.arange(new) + 0.5) * step - 0.5).astype(np.float32)
@@ -218,7 +218,7 @@ def warp_pixels(pixels: Pixels, matrix: NDArray[np.float64], kernel: str, fill: 
 
 
 def _apply_pillow(pixels: Pixels, function: Callable[[Any], Any]) -> Pixels:
-    """Apply a function to an array as Pillow images; 16-bit levels are processed in mode F, then rounded."""
+    """Apply a function of Pillow images to an array; 16-bit levels are processed in mode F and then rounded."""
     if pixels.dtype == np.uint8 and pixels.shape[2] == 3:
         return np.asarray(function(_to_pillow(pixels)))
     planes = [_apply_to_plane(pixels[:, :, channel], function) for channel in range(pixels.shape[2])]

@@ -1,4 +1,4 @@
-"""Encode and decode Example, SequenceExample and OFRecord messages, in plain Python; decodes as protobuf does.
+"""Encode and decode Example, SequenceExample and OFRecord messages in plain Python, with protobuf's results.
 
 =================  ====================================================================================
 message            fields

@@ -83,7 +83,7 @@ def build_part_name(number: int, prefix: str = "part-", suffix_length: int = -1)
 
 
 def locate_in_parts(parts: Sequence[bytes], offset: int) -> tuple[int, int]:
-    """Return the index of the part that contains an offset of the concatenated parts, and the offset in this part."""
+    """Convert an offset in the concatenated parts to the index of a part and the offset in this part."""
     for number, part in enumerate(parts):
         if offset < len(part):
             return number, offset

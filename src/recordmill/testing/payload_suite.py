@@ -24,7 +24,7 @@ from recordmill.types import FeatureList, Ragged
 # Hypothesis warns about test methods that several classes inherit, which is intended here.
 inherited = settings(suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 
-# Kind and `repr` of the values of each feature, by name; names of feature lists have the prefix "list:".
+# Maps each feature name to its kind and the `repr` of its values. Names of feature lists have the prefix "list:".
 Contents = dict[str, tuple[str, list[Any]]]
 Plain = tuple[str | None, Sequence[Any]]
 
@@ -37,12 +37,12 @@ def value_reprs(values: Any) -> list[Any]:
 
 
 def feature_contents(features: Mapping[str, Plain]) -> Contents:
-    """Convert features that the oracle decoded to comparable contents; omit features without a kind."""
+    """Convert features from the oracle to `Contents`; omit features without a kind."""
     return {name: (kind, value_reprs(values)) for name, (kind, values) in features.items() if kind is not None}
 
 
 def list_contents(lists: Mapping[str, Sequence[Plain]]) -> Contents:
-    """Convert feature lists that the oracle decoded to comparable contents; several kinds become ``mixed``."""
+    """Convert feature lists from the oracle to `Contents`; a list with several kinds gets the kind ``mixed``."""
     contents: Contents = {}
     for name, frames in lists.items():
         kinds = sorted({kind for kind, _ in frames if kind is not None})
@@ -54,7 +54,7 @@ def list_contents(lists: Mapping[str, Sequence[Plain]]) -> Contents:
 
 
 def parse_contents(codec: NativeCodec, payload: bytes) -> Contents:
-    """Parse one payload with the native parser, one feature at a time; return comparable contents."""
+    """Parse one payload with the native parser, one feature at a time; return its `Contents`."""
     packed = pack_payloads([payload])
     rows, fault = _core.survey(codec.kind, packed.data, packed.row_splits)
     if fault is not None:
@@ -81,13 +81,13 @@ def build_writer_schema(features: Mapping[str, Plain]) -> Schema:
 
 
 def to_writer_values(kind: str, values: Sequence[Any]) -> Any:
-    """Convert the values of a feature to what a writer takes: a list of bytes, or an array."""
+    """Convert the values of a feature to the type that a writer accepts: a list of bytes, or an array."""
     return list(values) if kind == "bytes" else np.array(values, kind)
 
 
 @st.composite
 def schemas_and_examples(draw: st.DrawFn, kinds: Mapping[int, str]) -> tuple[Schema, list[dict[str, Plain]]]:
-    """Draw a schema and examples that match it, with fixed and varying counts and missing features."""
+    """Draw a schema and matching examples; features have fixed or varying numbers of values, and some are missing."""
     names = draw(st.lists(strategies.names(), min_size=1, max_size=4, unique=True))
     features: dict[str, Feature] = {}
     columns: dict[str, list[Plain | None]] = {}
@@ -108,7 +108,7 @@ def schemas_and_examples(draw: st.DrawFn, kinds: Mapping[int, str]) -> tuple[Sch
 
 
 class PayloadTests:
-    """Tests that a codec agrees with its oracle; its messages are maps of features.
+    """Tests that a codec agrees with its oracle, for messages that map names to features.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class PayloadTests:
 
     @classmethod
     def pytest_generate_tests(cls, metafunc: Any) -> None:
-        """Parametrize tests over the literals."""
+        """Parametrize tests over `literals`, the examples from the specification."""
         if "literal" in metafunc.fixturenames:
             metafunc.parametrize("literal", cls.literals, ids=lambda literal: literal[1][:24] or "empty")
 

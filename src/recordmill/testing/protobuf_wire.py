@@ -82,11 +82,11 @@ def encode_bytes_field(number: int, content: bytes) -> bytes:
 
 
 def find_varint_end(data: bytes, start: int, max_bytes: int = MAX_VARINT_BYTES) -> int:
-    """Return the end of the varint at `start`; raise ValueError if it is longer than `max_bytes`."""
+    """Return the end of the varint at `start`; raise ValueError if it exceeds `max_bytes` or the data."""
     for position in range(start, min(start + max_bytes, len(data))):
         if data[position] < 0x80:
             return position + 1
-    raise ValueError("varint has no end")
+    raise ValueError("varint is truncated or too long")
 
 
 def decode_varint(content: bytes) -> int:
@@ -157,7 +157,7 @@ def _find_field_bounds(data: bytes, start: int, depth: int) -> tuple[int, int, i
     else:
         raise ValueError("wire types 6 and 7 do not exist")
     if next_start > len(data):
-        raise ValueError("field has no end")
+        raise ValueError("the message ends inside a field")
     return number, wire_type, content_start, end, next_start
 
 

@@ -163,7 +163,7 @@ def find_bad_padding(data: bytes) -> list[tuple[int, int]]:
 
 
 def find_resync_offsets(data: bytes, start: int = 0) -> list[int]:
-    """Return the offsets from `start` at which a record begins: aligned, with a magic word and cflag 0 or 1."""
+    """Return the offsets, from `start` on, at which a record can begin: aligned, with a magic word and cflag 0 or 1."""
     aligned = range(start + -start % 4, len(data) - HEADER_BYTES + 1, 4)
     return [
         offset for offset in aligned if data[offset : offset + 4] == MAGIC and data[offset + 7] >> 5 in (WHOLE, FIRST)

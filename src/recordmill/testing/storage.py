@@ -43,7 +43,7 @@ class MemoryStorage:
         return sorted((path for path in paths if not os.path.basename(path).startswith(".")), key=natural_sort_key)
 
     def stat(self, path: str) -> Stat:
-        """Return the size of a file; the modification time is the number of its last modification."""
+        """Return the size of a file, and a modification time that is a counter instead of a clock time."""
         return Stat(len(self.read(path)), self._modified[path])
 
     def exists(self, path: str) -> bool:

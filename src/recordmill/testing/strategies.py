@@ -52,7 +52,7 @@ def payloads(max_pieces: int = 6) -> st.SearchStrategy[bytes]:
 
 
 def payload_lists(*, min_payload_bytes: int = 0, max_records: int = 12) -> st.SearchStrategy[list[bytes]]:
-    """Draw a list of the payloads of a shard; OFRecord requires `min_payload_bytes` of 1."""
+    """Draw the payloads of a shard. OFRecord needs ``min_payload_bytes=1``, because it forbids empty payloads."""
     payload = payloads().filter(lambda data: len(data) >= min_payload_bytes)
     return st.lists(payload, max_size=max_records)
 
@@ -70,14 +70,14 @@ def values(kind: str) -> st.SearchStrategy[Value]:
 
 
 def features(kinds: Mapping[int, str] = EXAMPLE_KINDS, *, max_values: int = 6) -> st.SearchStrategy[Feature]:
-    """Draw one feature: a kind and values of it, which may be none, or no kind at all."""
+    """Draw one feature: either a kind and a list of values, which may be empty, or no kind and no values."""
     kindless: st.SearchStrategy[Feature] = st.just((None, []))
     lists = [st.tuples(st.just(kind), st.lists(values(kind), max_size=max_values)) for kind in kinds.values()]
     return st.one_of(kindless, *lists)
 
 
 def names() -> st.SearchStrategy[str]:
-    """Draw one name of a feature: an unusual one, or any text that is valid UTF-8."""
+    """Draw one feature name: one of `UNUSUAL_NAMES`, or any text that is valid UTF-8."""
     return st.one_of(st.sampled_from(UNUSUAL_NAMES), st.text(st.characters(codec="utf-8"), max_size=6))
 
 
@@ -145,7 +145,7 @@ def image_headers() -> st.SearchStrategy[tuple[float | list[float], int, int, by
 
 @st.composite
 def chunks(draw: st.DrawFn, data: bytes) -> list[bytes]:
-    """Draw a division of `data` into pieces; some are empty or one byte long."""
+    """Draw a division of `data` into consecutive pieces, which may be empty."""
     cuts = sorted(draw(st.lists(st.integers(0, len(data)), max_size=8)))
     return [data[start:end] for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True)]
 

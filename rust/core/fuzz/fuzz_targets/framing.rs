@@ -1,4 +1,4 @@
-//! Fuzz target for framing: scans and reads arbitrary bytes in all ways, and writes the payloads again.
+//! Fuzz target for framing: scans arbitrary bytes, compares all readers of frames, and writes the payloads again.
 #![no_main]
 #[path = "../framing.rs"]
 mod framing;

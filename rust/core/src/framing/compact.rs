@@ -11,7 +11,7 @@ use std::ops::Range;
 /// in the first-level cache.
 const GROUP_LEN: usize = 48;
 
-/// Extracts the payloads of scanned frames, which are in `buffer` from `start` on, to the start of `buffer`.
+/// Moves the payloads of scanned frames to the start of `buffer`. The frames are in `buffer`, from index `start` on.
 ///
 /// Headers are not checked again. If a payload checksum is wrong, the payloads before it are returned with the error.
 pub fn extract_payloads_in_place(
@@ -64,7 +64,7 @@ fn verify_checksums(kind: FrameKind, offsets: &[i64], lengths: &[i64], stored: &
     (count, None)
 }
 
-/// Appends the payload of the frame that is at the range `frame` of the buffer of `payloads`.
+/// Appends a payload to `payloads`. Its frame is in the same buffer, at the range `frame`.
 #[inline]
 fn append_payload(
     kind: FrameKind,

@@ -12,8 +12,8 @@ use crate::error::{Fault, FaultKind};
 use crate::memory;
 use crate::source::{ReadAt, SourceError};
 
-/// Number of bytes per read of consecutive frames; small enough that they stay in the second-level cache until their
-/// checksums are computed.
+/// Number of bytes per read of consecutive frames; small enough that the frames stay in the second-level cache until
+/// their checksums are computed.
 const BLOCK_BYTES: usize = 256 << 10;
 
 /// Frames of one shard to read, and the checksums to verify.
@@ -23,13 +23,13 @@ pub struct FrameSelection<'a> {
     pub kind: FrameKind,
     /// Offset of each frame.
     pub offsets: &'a [i64],
-    /// Stored bytes of each frame.
+    /// Number of bytes that each frame occupies in the uncompressed shard.
     pub lengths: &'a [i64],
     /// Whether to verify payload checksums, if the format has them.
     pub verify: bool,
-    /// CRC-32C of each payload according to an index, or -1 if unknown; compared even if `verify` is false.
+    /// CRC-32C of each payload in the sidecar index, or -1 if unknown; compared even if `verify` is false.
     pub checksums: Option<&'a [i64]>,
-    /// A longer payload is a fault. No memory is allocated for it.
+    /// Maximum length of a payload. A longer one is a fault, and no memory is allocated for it.
     pub max_payload_bytes: u64,
 }
 
@@ -39,7 +39,7 @@ impl FrameSelection<'_> {
         self.slice(count..self.offsets.len())
     }
 
-    /// Returns the frames with ordinals in `range`.
+    /// Returns the part of the selection whose ordinals are in `range`.
     pub(super) fn slice(self, range: Range<usize>) -> Self {
         Self {
             offsets: &self.offsets[range.clone()],
@@ -49,7 +49,8 @@ impl FrameSelection<'_> {
         }
     }
 
-    /// Extracts the payload from `frame`, the stored bytes of a record. The parts of a record are joined in `joined`.
+    /// Returns the payload in `frame`, the stored bytes of a record. If the record has several parts, joins them in
+    /// `joined`.
     #[inline]
     pub fn extract_payload<'a>(
         self,
@@ -69,7 +70,7 @@ impl FrameSelection<'_> {
         (self.offsets[ordinal] as u64, self.lengths[ordinal] as u64)
     }
 
-    /// Fails if the payload of a frame, which is in `source`, is too long.
+    /// Fails if a payload in `source` is longer than `max_payload_bytes` or than the format allows.
     #[inline]
     pub fn check_payload_len(self, source: &dyn ReadAt, ordinal: usize) -> Result<(), SourceError> {
         check_frame_len(source, self.kind, self.frame(ordinal), self.max_payload_bytes)
@@ -86,7 +87,8 @@ impl FrameSelection<'_> {
     }
 }
 
-/// Compares `found`, the CRC-32C of a payload, with `expected`, its value in an index; a negative value is unknown.
+/// Compares the CRC-32C of a payload (`found`) with its value in the sidecar index (`expected`). A negative `expected`
+/// means unknown; then nothing is compared.
 #[inline]
 pub fn compare_indexed_checksum(expected: i64, found: u32, offset: u64) -> Result<(), Fault> {
     if expected < 0 || expected == i64::from(found) {
@@ -134,8 +136,8 @@ fn read_and_visit(
     visit_frame(selection, ordinal, window.read_bytes(offset, length, ahead)?, joined, visit)
 }
 
-/// Calls `visit` with the payload in `frame`, the stored bytes of a selected frame. Fails if the data ends before its
-/// end.
+/// Calls `visit` with the payload in `frame`, the stored bytes of a selected frame. Fails if `frame` is shorter than
+/// the selection states.
 #[inline]
 pub(super) fn visit_frame(
     selection: FrameSelection<'_>,
@@ -151,7 +153,7 @@ pub(super) fn visit_frame(
     visit(ordinal, selection.extract_payload(ordinal, frame, joined)?)
 }
 
-/// Returns the total length of consecutive frames, starting with frame `first`; stops after about `BLOCK_BYTES`.
+/// Returns the total length of the consecutive frames that start with frame `first`, up to about `BLOCK_BYTES`.
 fn consecutive_len(selection: FrameSelection<'_>, first: usize) -> usize {
     let start = selection.offsets[first];
     let mut end = start;
@@ -164,7 +166,8 @@ fn consecutive_len(selection: FrameSelection<'_>, first: usize) -> usize {
     (end - start) as usize
 }
 
-/// Extracts the payload from `frame`, the stored bytes of a record. The parts of a record are joined in `joined`.
+/// Returns the payload in `frame`, the stored bytes of a record. If the record has several parts, joins them in
+/// `joined`.
 #[inline]
 pub fn extract_payload<'a>(
     kind: FrameKind,
@@ -247,8 +250,9 @@ pub fn gather_payloads(
     error.map_or(Ok(()), |error| Err(ReadFailure { ordinal: num_inside, error }))
 }
 
-/// Counts the leading frames that are inside the source and not too long; returns their number and the error of the
-/// next frame. No memory may be allocated for other frames, which can have any length.
+/// Counts the leading frames that are inside the source and whose payloads are not too long. Returns their number, and
+/// the error of the next frame or None. The caller must not allocate memory for the other frames, whose lengths may be
+/// wrong.
 fn count_readable_frames(source: &dyn ReadAt, selection: FrameSelection<'_>) -> (usize, Option<SourceError>) {
     let total = source.num_bytes().unwrap_or(u64::MAX);
     for ordinal in 0..selection.offsets.len() {
@@ -276,7 +280,7 @@ fn find_short_run_end(selection: FrameSelection<'_>, first: usize) -> Option<usi
 /// Shortest frame that is read directly into the output. For shorter frames, a copy is cheaper than a vectored read.
 const MIN_LONG_FRAME: i64 = 8 << 10;
 
-/// Returns whether a frame is long enough for a vectored read, and its payload length follows from its `length`.
+/// Returns whether a frame is long enough for a vectored read and its payload length can be computed from `length`.
 fn is_long_frame(kind: FrameKind, length: i64) -> bool {
     length >= MIN_LONG_FRAME && kind.footer_len().is_some()
 }
@@ -301,7 +305,7 @@ fn read_long_frames(
     }
 }
 
-/// Counts the long consecutive frames at the start of the selection; stops after about `BLOCK_BYTES`.
+/// Counts the long consecutive frames at the start of the selection, up to a total length of about `BLOCK_BYTES`.
 fn count_block_frames(selection: FrameSelection<'_>) -> usize {
     let start = selection.offsets.first().copied().unwrap_or(0);
     let mut end = start;
@@ -376,7 +380,7 @@ const GROUP_LEN: usize = 128;
 /// Largest length of a short frame; reading longer frames in groups gains nothing.
 const MAX_SHORT_FRAME: i64 = 4 << 10;
 
-/// Returns whether most frames are short and not consecutive.
+/// Returns whether all frames have at most `MAX_SHORT_FRAME` bytes and most do not start where the previous one ends.
 pub fn is_scattered(source_indices: &[i64], selection: FrameSelection<'_>) -> bool {
     let (offsets, lengths) = (selection.offsets, selection.lengths);
     let follows = |next: &usize| {
@@ -412,7 +416,8 @@ pub fn for_each_scattered_payload<S: ReadAt>(
     Ok(())
 }
 
-/// Reads a group of frames back to back; returns the number of complete frames and the error of the next one.
+/// Reads a group of frames into `buffer`, one directly after the other. Returns the number of complete frames, and the
+/// error of the next one if it cannot be read.
 fn read_frame_group<S: ReadAt>(
     sources: &[S],
     source_indices: &[i64],
@@ -445,7 +450,7 @@ fn read_frame_group<S: ReadAt>(
 
 /// Number of frames that are prefetched before the first one is parsed, so that their cache misses overlap.
 const PREFETCH_GROUP_LEN: usize = 32;
-/// Bytes of a cache line.
+/// Size of a cache line in bytes.
 const CACHE_LINE: usize = 64;
 /// Longest prefix of a frame that is prefetched; the hardware prefetcher loads the rest of longer frames.
 const MAX_PREFETCH: usize = 16 * CACHE_LINE;

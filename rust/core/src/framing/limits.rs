@@ -1,11 +1,12 @@
-//! Limits of the length of a payload: the limit of the format, and the limit of the caller.
+//! Limits on the length of a payload: one that the format sets, and one that the caller sets.
 //!
 //! Both are checked before memory is allocated for a payload.
 use super::{FrameKind, MAX_MARGIN, PartKind, truncated_header_fault};
 use crate::error::{Fault, FaultKind};
 use crate::source::{ReadAt, SourceError};
 
-/// Checks the length of the payload of the record at `offset`, or of those parts of it that are known so far.
+/// Checks the payload length of the record at `offset`. During a scan, `payload_len` counts only the parts found so
+/// far.
 #[inline]
 pub(super) fn check_payload_len(
     kind: FrameKind,
@@ -30,8 +31,8 @@ fn payload_len_fault(kind: FrameKind, offset: u64, payload_len: u64, max_payload
     fault.with_values(format_args!("at most {max} bytes"), format_args!("{payload_len} bytes"))
 }
 
-/// Checks the payload length of the frame of `length` stored bytes at `offset`. Reads headers only if the length of the
-/// frame does not rule out that the payload is too long.
+/// Checks the payload length of the frame at `offset`, which has `length` stored bytes. Reads headers only if `length`
+/// does not already prove that the payload is short enough.
 #[inline]
 pub(super) fn check_frame_len(
     source: &dyn ReadAt,
@@ -39,7 +40,8 @@ pub(super) fn check_frame_len(
     (offset, length): (u64, u64),
     max_payload_bytes: u64,
 ) -> Result<(), SourceError> {
-    // With several parts, the headers take more than the separators that the payload has between the parts.
+    // With several parts, this is still an upper bound, because each header is longer than the separator that it
+    // replaces.
     let longest = length.saturating_sub((kind.header_len() + kind.footer_len().unwrap_or(0)) as u64);
     if longest <= max_payload_bytes.min(kind.max_payload_len()) {
         return Ok(());
@@ -90,7 +92,7 @@ mod tests {
         fault.kind
     }
 
-    /// Three records, of which the one in the middle has 2,000 bytes and, in RecordIO, two parts.
+    /// Writes three records. The second one has 2,000 bytes and, in RecordIO, two parts.
     fn write_frames(kind: FrameKind) -> (Vec<u8>, Vec<i64>, Vec<i64>) {
         let mut frames = FrameBuffer::new(kind, Vec::new());
         let mut long = vec![7; 2_000];
@@ -141,7 +143,7 @@ mod tests {
         }
     }
 
-    /// Frames of huge lengths in a source that generates their headers, so that they take no memory.
+    /// A source of huge frames. It generates their headers and reads zeros elsewhere, so the frames take no memory.
     struct HugeFrames {
         headers: Vec<(u64, Vec<u8>)>,
         num_bytes: Option<u64>,

@@ -32,7 +32,7 @@ use crate::error::{Fault, FaultKind};
 /// Maximum total length of a footer and the header that follows it, in bytes.
 const MAX_MARGIN: usize = 16;
 
-/// Position of a part in its record.
+/// Position of a part among the parts of its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartKind {
     /// The only part of the record.
@@ -79,8 +79,8 @@ trait Framing {
     /// Parses a part's header; `header` holds the [`HEADER_LEN`](Self::HEADER_LEN) bytes at `offset`.
     fn parse_header(header: &[u8], offset: u64) -> Result<Header, Fault>;
 
-    /// Completes the frame at the end of `out`, which consists of bytes reserved for the header, at `start`, and the
-    /// payload: writes the header and appends the footer.
+    /// Completes the frame at the end of `out`: writes the header and appends the footer. The frame begins at `start`,
+    /// with bytes reserved for the header and then the payload.
     fn finish_frame(out: &mut Vec<u8>, start: usize) -> Result<(), Fault>;
 
     /// Compares the CRC-32C of a payload with the checksum in its footer, which has [`FOOTER_LEN`](Self::FOOTER_LEN)
@@ -90,23 +90,23 @@ trait Framing {
         Ok(())
     }
 
-    /// Finds the first record header in `bytes`, the bytes at `offset` of the shard; the shard has `left` bytes from
-    /// there to its end.
+    /// Finds the first record header in `bytes`, which begin at `offset` of the shard. `left` is the number of bytes
+    /// from `offset` to the end of the shard.
     fn resync(bytes: &[u8], offset: u64, left: u64) -> Option<usize> {
         let _ = (bytes, offset, left);
         None
     }
 
-    /// Returns a fault if the padding in the stored bytes of one record is not zero. Only called if `FOOTER_LEN` is
-    /// None.
+    /// Returns a fault if a record has padding bytes that are not zero. `frame` holds the stored bytes of the record.
+    /// Only called if `FOOTER_LEN` is None.
     fn find_padding_fault(frame: &[u8], offset: u64) -> Option<Fault> {
         let _ = (frame, offset);
         None
     }
 }
 
-/// Generates [`FrameKind`], whose methods call the framing of a kind. Each row is a kind and the type that implements
-/// [`Framing`] for it.
+/// Generates [`FrameKind`], whose methods call the implementation of [`Framing`] for a kind. Each row of the macro call
+/// is a kind and the type that implements [`Framing`] for that kind.
 macro_rules! framings {
     ($($(#[$doc:meta])* $kind:ident => $framing:ty,)+) => {
         /// Identifies the framing of a format.
@@ -115,7 +115,8 @@ macro_rules! framings {
             $($(#[$doc])* $kind,)+
         }
 
-        // A footer and the next header must fit into a buffer of MAX_MARGIN bytes, and a checksum needs a fixed footer.
+        // A footer and the next header must fit into a buffer of MAX_MARGIN bytes, and a checksum needs a footer of
+        // fixed length.
         $(const _: () = {
             let footer_len = match <$framing>::FOOTER_LEN {
                 Some(footer_len) => footer_len,
@@ -126,7 +127,7 @@ macro_rules! framings {
         };)+
 
         impl FrameKind {
-            /// The kinds of all framings.
+            /// All kinds of framing.
             pub const ALL: &[Self] = &[$(Self::$kind),+];
 
             /// Returns the name of the format, in lower case.
@@ -183,12 +184,13 @@ macro_rules! framings {
 
             /// Finds the first record header in `bytes`, as reliably as the format allows.
             ///
-            /// `bytes` are at `offset` of the shard, which has `left` bytes from there to its end.
+            /// `bytes` begin at `offset` of the shard. `left` is the number of bytes from `offset` to the end of the
+            /// shard.
             pub fn resync(self, bytes: &[u8], offset: u64, left: u64) -> Option<usize> {
                 match self { $(Self::$kind => <$framing>::resync(bytes, offset, left),)+ }
             }
 
-            /// Returns a fault if the padding in the stored bytes of one record is not zero.
+            /// Returns a fault if the record stored in `frame` has padding bytes that are not zero.
             fn find_padding_fault(self, frame: &[u8], offset: u64) -> Option<Fault> {
                 match self { $(Self::$kind => <$framing>::find_padding_fault(frame, offset),)+ }
             }

@@ -14,7 +14,8 @@ pub struct PayloadBuffer {
 }
 
 impl PayloadBuffer {
-    /// Creates an empty list that overwrites `buffer`, with capacity for the row splits of `num_records` payloads.
+    /// Creates an empty payload buffer that overwrites `buffer`, with capacity for the row splits of `num_records`
+    /// payloads.
     pub fn new(buffer: Vec<u8>, num_records: usize) -> Self {
         // If there is not enough memory now, the row splits grow with the payloads.
         let mut row_splits = memory::with_capacity(num_records.saturating_add(1)).unwrap_or_default();
@@ -31,14 +32,14 @@ impl PayloadBuffer {
         self.commit_payload(payload.len())
     }
 
-    /// Returns the bytes at `range` in the buffer, also those after the last payload.
+    /// Returns the bytes at `range` of the buffer. The range may extend beyond the last payload.
     #[inline]
     pub(super) fn buffer_bytes(&self, range: impl SliceIndex<[u8], Output = [u8]>) -> &[u8] {
         &self.buffer[range]
     }
 
-    /// Appends a payload whose bytes are at `range` in the buffer, after the payloads: moves them to the end of the
-    /// list.
+    /// Appends a payload whose bytes are in the buffer at `range`, after the last payload, but perhaps not directly
+    /// after it.
     #[inline]
     pub(super) fn push_from_buffer(&mut self, range: Range<usize>) -> Result<(), OutOfMemory> {
         let length = range.len();
@@ -63,7 +64,7 @@ impl PayloadBuffer {
         Ok(slices)
     }
 
-    /// Appends the payload that was written to the first of the [reserved slices](Self::reserve_slices).
+    /// Appends the payload that was written to the first [reserved slice](Self::reserve_slices) not yet committed.
     #[inline]
     pub fn commit_payload(&mut self, length: usize) -> Result<(), OutOfMemory> {
         memory::push(&mut self.row_splits, (self.len + length) as i64)?;
@@ -71,7 +72,7 @@ impl PayloadBuffer {
         Ok(())
     }
 
-    /// Returns the payload that was written to the first of the [reserved slices](Self::reserve_slices).
+    /// Returns the payload that was written to the first [reserved slice](Self::reserve_slices) not yet committed.
     pub fn uncommitted_payload(&self, length: usize) -> &[u8] {
         &self.buffer[self.len..self.len + length]
     }
@@ -102,7 +103,7 @@ impl PayloadBuffer {
         self.row_splits.len() - 1
     }
 
-    /// Returns the number of bytes of all payloads.
+    /// Returns the total number of bytes of all payloads.
     pub fn num_bytes(&self) -> usize {
         self.len
     }

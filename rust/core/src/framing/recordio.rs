@@ -1,8 +1,9 @@
 //! MXNet RecordIO: magic word, 3-bit flag and 29-bit length, data, zero padding to 4 bytes. All words are
 //! little-endian.
 //!
-//! The writer splits a payload at each aligned word that equals the magic word and omits that word; the reader inserts
-//! it between the parts again. So an aligned magic word followed by flag 0 or 1 always begins a record.
+//! The writer splits a payload at each word that equals the magic word and whose offset is a multiple of 4 (an aligned
+//! word). It omits that word, and the reader inserts it between the parts again. So an aligned magic word followed by
+//! flag 0 or 1 always begins a record.
 use super::{Framing, Header, PartKind};
 use crate::error::{Fault, FaultKind};
 use crate::memory::{self, OutOfMemory};
@@ -61,7 +62,7 @@ impl Framing for RecordIo {
         Ok(memory::extend_from_slice(out, padding_bytes(length))?)
     }
 
-    /// Finds an aligned magic word that is followed by the flag of a whole or first part.
+    /// Finds a magic word at a multiple of 4 bytes that is followed by the flag of a whole or first part.
     fn resync(bytes: &[u8], offset: u64, _: u64) -> Option<usize> {
         let first = (4 - offset % 4) as usize % 4;
         (first..bytes.len().saturating_sub(7))

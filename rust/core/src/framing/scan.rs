@@ -10,7 +10,7 @@ use crate::error::{Fault, FaultKind};
 use crate::memory::{self, OutOfMemory};
 use crate::source::{ReadAt, SourceError};
 
-/// Number of bytes per read while records are short.
+/// Number of bytes per read while records have at most `MAX_READ_THROUGH` bytes.
 pub(super) const READ_AHEAD: usize = 256 << 10;
 /// After a record longer than this, the scan seeks to the next header instead of reading ahead.
 pub const MAX_READ_THROUGH: u64 = 4 << 10;
@@ -24,9 +24,9 @@ const PREFETCH_RADIUS: usize = 128;
 pub struct ScanResult {
     /// Offset of each frame in the uncompressed shard.
     pub offsets: Vec<i64>,
-    /// Stored bytes of each frame: headers, data, padding and footers of all its parts.
+    /// Number of bytes that each frame occupies: headers, data, padding and footers of all its parts.
     pub lengths: Vec<i64>,
-    /// End of the last frame.
+    /// Offset of the end of the last frame.
     pub end: u64,
     /// Whether `end` is the end of the data.
     pub finished: bool,
@@ -41,9 +41,9 @@ pub struct ScanResult {
 pub struct ScanLimit {
     /// Maximum number of frames.
     pub num_records: u64,
-    /// No frame is scanned that begins this many bytes after the start, or later.
+    /// The scan stops before the first frame that begins this many bytes or more after the start of the scan.
     pub num_bytes: u64,
-    /// The first record whose payload is longer ends the scan with a fault.
+    /// Maximum length of a payload. The first record with a longer one ends the scan with a fault.
     pub max_payload_bytes: u64,
 }
 
@@ -54,17 +54,17 @@ impl ScanLimit {
 
 /// Result of parsing the record at an offset.
 pub(super) enum ScanStep {
-    /// A valid record with this number of stored bytes.
+    /// A valid record, with the number of bytes that it occupies.
     Record(u64),
-    /// A record with this number of stored bytes whose payload is damaged.
+    /// A record whose payload is damaged, with the number of bytes that it occupies.
     Damaged(u64, Fault),
     /// The end of the data.
     End,
-    /// A fault that makes the length of the record unknown, and so the start of the next record.
+    /// A fault after which the length of the record is unknown. So the start of the next record is unknown, too.
     LostSync(Fault),
 }
 
-/// Finds the frames from `start` on; with `verify`, also verifies the payload checksums that the format has.
+/// Finds the frames from `start` on; with `verify`, also verifies payload checksums if the format has them.
 pub fn scan(
     source: &dyn ReadAt,
     kind: FrameKind,
@@ -75,7 +75,7 @@ pub fn scan(
     scan_ahead(&mut SourceWindow::new(source, Vec::new()), kind, start, verify, limit)
 }
 
-/// Like [`scan_window`], but fails if there is not enough memory.
+/// Like [`scan_window`], but returns missing memory as an error instead of as the fault of the scan result.
 fn scan_ahead(
     window: &mut SourceWindow<'_>,
     kind: FrameKind,
@@ -124,7 +124,7 @@ pub fn scan_past_damage(
 
 /// Like [`scan`], but reads through `window`. While records are short, each read fetches `ahead` bytes.
 ///
-/// If there is not enough memory for a record in a pinned window, this is the fault that stops the scan.
+/// If there is not enough memory to keep a record in a pinned window, the scan stops with the fault `OutOfMemory`.
 pub fn scan_window(
     window: &mut SourceWindow<'_>,
     kind: FrameKind,
@@ -163,15 +163,15 @@ pub fn scan_window(
     Ok(found)
 }
 
-/// State of a scan: parses one record at a time.
+/// Parses the records of a scan one at a time.
 pub(super) struct Scanner<'w, 's> {
     pub window: &'w mut SourceWindow<'s>,
     pub kind: FrameKind,
     pub verify: bool,
     pub ahead: usize,
-    /// A longer payload is a fault.
+    /// Maximum length of a payload; a longer one is a fault.
     pub max_payload_bytes: u64,
-    /// Stored bytes of the previous part, which decide whether to read ahead.
+    /// Number of bytes that the previous part occupies. If it is large, the next read fetches only a header.
     pub last_len: u64,
 }
 
@@ -188,8 +188,8 @@ impl Scanner<'_, '_> {
     /// Fast path: adds consecutive single-part records that the window contains completely. Returns false if it adds
     /// none.
     ///
-    /// It skips records of several parts, incomplete records and faults, which [`parse_record`](Self::parse_record)
-    /// handles.
+    /// Stops before records with several parts, incomplete records and faults, which
+    /// [`parse_record`](Self::parse_record) handles.
     fn scan_buffered(&mut self, found: &mut ScanResult, num_records: u64, stop: u64) -> Result<bool, OutOfMemory> {
         let (start, header_len) = (found.end, self.kind.header_len());
         let buffered = self.window.buffered_from(start);
@@ -270,7 +270,7 @@ impl Scanner<'_, '_> {
         if let Some(left) = total.map(|total| total.saturating_sub(offset)).filter(|&left| header.stored_len > left) {
             return Ok(Err(truncated_data_fault(record, header.stored_len, left)));
         }
-        // Checked before a pinned window buffers the part.
+        // This check comes before the part is read, because a pinned window would keep all of its bytes in memory.
         if let Err(fault) = check_payload_len(self.kind, record, payload_len, self.max_payload_bytes) {
             return Ok(Err(fault));
         }

@@ -15,8 +15,8 @@ pub struct SinglePartRecord {
 }
 
 impl SinglePartRecord {
-    /// Reads the header at `offset`. Returns None if there is no record, or if it has several parts, a fault, or more
-    /// than `max_payload_bytes` bytes.
+    /// Reads the header at `offset`. Returns None if there is no record, or if the record has several parts, a fault,
+    /// or a payload of more than `max_payload_bytes`.
     pub fn locate<S: ReadAt + ?Sized>(
         source: &S,
         kind: FrameKind,

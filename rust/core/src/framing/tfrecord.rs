@@ -5,9 +5,9 @@ use crate::checksum::{mask_crc, masked_crc32c, masked_crc32c_of_u64};
 use crate::error::{Fault, FaultKind};
 use crate::memory;
 
-/// Bytes of the length and its checksum.
+/// Number of bytes of a header: the length and its checksum.
 const HEADER: usize = 12;
-/// Bytes of the payload checksum.
+/// Number of bytes of a footer: the payload checksum.
 const FOOTER: usize = 4;
 
 pub struct TfRecord;

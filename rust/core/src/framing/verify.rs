@@ -8,7 +8,7 @@ use crate::error::{Fault, FaultKind};
 use crate::memory::{self, OutOfMemory};
 use crate::source::{ReadAt, SourceError};
 
-/// Maximum length of records whose payloads are inspected, because an inspected record is completely in memory.
+/// Maximum length of a record whose payload is inspected. Inspection needs the complete record in memory.
 const MAX_INSPECTED: u64 = 64 << 20;
 /// Maximum number of faults that are returned; further faults are only counted.
 const MAX_FAULTS: usize = 10_000;
@@ -16,7 +16,7 @@ const MAX_FAULTS: usize = 10_000;
 /// A fault and the record in which it was found.
 #[derive(Debug)]
 pub struct RecordFault {
-    /// Ordinal of the record. Damaged records whose length is known are counted.
+    /// Ordinal of the record. Damaged bytes up to the next record that can be found count as one record.
     pub record: u64,
     /// The fault.
     pub fault: Fault,
@@ -29,7 +29,7 @@ pub struct Verification {
     pub num_records: u64,
     /// Offset of the frame of each valid record.
     pub offsets: Vec<i64>,
-    /// Stored bytes of each valid record.
+    /// Number of bytes that each valid record occupies in the uncompressed shard.
     pub lengths: Vec<i64>,
     /// The first faults, in file order.
     pub faults: Vec<RecordFault>,
@@ -39,19 +39,19 @@ pub struct Verification {
     pub end: u64,
 }
 
-/// Frames of a shard according to an index. They are consecutive, and the first one begins at offset 0.
+/// Frames of a shard according to its sidecar index. They are consecutive, and the first one begins at offset 0.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FrameIndex<'a> {
     /// Offset of each frame.
     pub offsets: &'a [i64],
-    /// Stored bytes of each frame.
+    /// Number of bytes that each frame occupies in the uncompressed shard.
     pub lengths: &'a [i64],
-    /// CRC-32C of each payload, or -1 if unknown; may end before the last frame.
+    /// CRC-32C of each payload, or -1 if unknown. May have fewer entries than there are frames.
     pub checksums: &'a [i64],
 }
 
 impl FrameIndex<'_> {
-    /// Returns the length of the frame number `record` if it begins at `offset`.
+    /// Returns the length of frame number `record` if that frame begins at `offset` according to the index.
     fn frame_len(&self, record: u64, offset: u64) -> Option<u64> {
         let ordinal = record as usize;
         (self.offsets.get(ordinal) == Some(&(offset as i64))).then(|| self.lengths[ordinal] as u64)
@@ -68,7 +68,8 @@ pub type PayloadCheck<'i> = &'i mut dyn FnMut(u64, u64, &[u8]) -> Option<Fault>;
 /// Verifies all of `source`; `inspect` checks the payload of each record whose frame is valid. A payload of more than
 /// `max_payload_bytes` is a fault.
 ///
-/// Compares the lengths and checksums in `index`. After damage, continues at the next record according to `index`.
+/// Compares the records with the lengths and checksums in `index`. After damage, continues at the next record in
+/// `index`, or searches for a record header if `index` has none.
 pub fn verify(
     source: &dyn ReadAt,
     kind: FrameKind,
@@ -86,7 +87,8 @@ pub fn verify(
             kind,
             verify: true,
             ahead: READ_AHEAD,
-            // The scan would not find the records after one that is too long.
+            // With a limit here, the records after a record that is too long would not be found. `inspect_record`
+            // checks the limit.
             max_payload_bytes: u64::MAX,
             last_len: 0,
         };
@@ -128,7 +130,7 @@ pub fn verify(
     Ok(report)
 }
 
-/// Returns whether a fault prevents all reads after it, as in a damaged compressed stream.
+/// Returns whether a fault prevents reading any data after it, as damage in a compressed stream does.
 fn blocks_further_reads(fault: &Fault) -> bool {
     matches!(fault.kind, FaultKind::BadCompression | FaultKind::LimitExceeded)
 }
@@ -155,13 +157,13 @@ struct ValidRecord {
     ordinal: u64,
     offset: u64,
     length: u64,
-    /// CRC-32C of the payload according to the index, or -1 if unknown.
+    /// CRC-32C of the payload in the sidecar index, or -1 if unknown.
     checksum: i64,
-    /// A longer payload is a fault.
+    /// Maximum length of the payload; a longer one is a fault.
     max_payload_bytes: u64,
 }
 
-/// Checks the length, the padding, the payload and the indexed checksum of a record whose frame is valid.
+/// Checks a record whose frame is valid: its length, its padding, its payload, and its checksum in the sidecar index.
 fn inspect_record(
     window: &mut SourceWindow<'_>,
     kind: FrameKind,
@@ -207,13 +209,13 @@ fn inspect_record(
 
 /// Returns the first offset at which the next record may begin after a fault in the record at `offset`.
 ///
-/// A fault after `offset` in a format with several parts is at the start of a new record.
+/// In a format whose records can have several parts, a fault at a later offset marks the start of a new record.
 pub(super) fn resync_start(kind: FrameKind, fault: &Fault, offset: u64) -> u64 {
     if kind.separator().is_some() && fault.offset > offset { fault.offset } else { offset + 1 }
 }
 
-/// Finds the next record at or after `from`. Returns None if there is none, or if the format has nothing by which
-/// records are found, or if the source cannot be decompressed.
+/// Finds the next record at or after `from`. Returns None if there is none, if the format has no marker by which
+/// records can be found, or if the source cannot be decompressed.
 pub(super) fn find_next_record(
     window: &mut SourceWindow<'_>,
     kind: FrameKind,

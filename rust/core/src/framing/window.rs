@@ -4,7 +4,8 @@ use std::ops::Range;
 use crate::memory;
 use crate::source::{ReadAt, SourceError};
 
-/// If the length of the source is unknown, a read is at most this long, or as long as the buffered bytes.
+/// Maximum length of a read from a source of unknown length. If more bytes are buffered already, their number is the
+/// maximum.
 const MAX_GROWTH: usize = 1 << 20;
 
 /// A buffer that holds the bytes `base..base + len` of a source and is refilled when other bytes are requested.
@@ -27,8 +28,8 @@ impl<'s> SourceWindow<'s> {
         self.buffer
     }
 
-    /// Returns the buffer, and the position in it of the bytes `range` of the source; the window itself if it does not
-    /// hold all of them.
+    /// Returns the buffer, and the index in it at which the bytes `range` of the source begin. If the window does not
+    /// hold all these bytes, returns the window itself as the error.
     pub fn into_buffer_with(self, range: Range<u64>) -> Result<(Vec<u8>, usize), Self> {
         let is_buffered = range.start >= self.base && range.end <= self.base + self.len as u64;
         if is_buffered { Ok((self.buffer, (range.start - self.base) as usize)) } else { Err(self) }
@@ -46,7 +47,7 @@ impl<'s> SourceWindow<'s> {
         self.source
     }
 
-    /// Keeps the bytes from `offset` on in the buffer when later bytes are read, unless a read skips bytes.
+    /// Keeps the bytes from `offset` on in the buffer when later bytes are read, unless a read leaves a gap after them.
     pub fn pin(&mut self, offset: u64) {
         self.pinned = Some(offset);
     }
@@ -62,8 +63,8 @@ impl<'s> SourceWindow<'s> {
         self.base + (self.len as u64) < offset
     }
 
-    /// Returns `count` bytes at `offset`, or fewer at the end of the data. If they are not buffered, reads `ahead`
-    /// bytes.
+    /// Returns `count` bytes at `offset`, or fewer at the end of the data. If they are not buffered, reads at least
+    /// `ahead` bytes.
     #[inline]
     pub fn read_bytes(&mut self, offset: u64, count: usize, ahead: usize) -> Result<&[u8], SourceError> {
         if !self.contains(offset, count) {
@@ -107,7 +108,8 @@ impl<'s> SourceWindow<'s> {
         }
     }
 
-    /// Drops the bytes before `offset`, or before the pinned offset. Drops all bytes if `offset` is outside the window.
+    /// Drops the buffered bytes before `offset`, except pinned bytes. Drops all bytes if `offset` is outside the
+    /// window.
     fn drop_before(&mut self, offset: u64) {
         let end = self.base + self.len as u64;
         if offset < self.base || offset > end {

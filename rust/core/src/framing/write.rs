@@ -1,4 +1,5 @@
-//! Writing of frames: a payload is appended after bytes reserved for the header; header and footer follow.
+//! Writing of frames: reserves bytes for the header, appends the payload, then writes the header and appends the
+//! footer.
 use super::FrameKind;
 use crate::checksum::crc32c;
 use crate::error::Fault;
@@ -9,7 +10,7 @@ use crate::records::RecordSink;
 pub struct FrameBuffer {
     /// The frames, back to back.
     pub data: Vec<u8>,
-    /// Stored bytes of each frame.
+    /// Number of bytes that each frame occupies in `data`.
     pub lengths: Vec<i64>,
     /// CRC-32C of each payload; empty if the format stores checksums.
     pub checksums: Vec<i64>,
@@ -18,7 +19,7 @@ pub struct FrameBuffer {
 }
 
 impl FrameBuffer {
-    /// Creates an empty list that reuses the allocation of `buffer`.
+    /// Creates an empty frame buffer that reuses the allocation of `buffer`.
     pub fn new(kind: FrameKind, mut buffer: Vec<u8>) -> Self {
         buffer.clear();
         Self { data: buffer, lengths: Vec::new(), checksums: Vec::new(), kind, start: 0 }

@@ -8,7 +8,7 @@ use crate::memory::{self, OutOfMemory};
 use crate::source::{ReadAt, SourceError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Minimum number of idle cursors (about 0.2 MB each) in the pool, also if at most one thread reads at a time.
+/// Number of idle cursors (about 0.2 MB each) that the pool may always keep, even if only one thread reads at a time.
 const MIN_IDLE: usize = 4;
 const MAX_IDLE: usize = 32;
 /// Reads up to this length are copied from an idle cursor's output under the lock, which is faster than taking the
@@ -61,7 +61,8 @@ impl<S: ReadAt> CompressedSource<S> {
     /// Creates a source of the uncompressed data of `inner`, the compressed file, without reading from it.
     ///
     /// `spacing` is the minimum number of decompressed bytes between two seek points; `u64::MAX` records none. A seek
-    /// point takes up to 32 KiB of memory. Beyond 4096 points, every second one is dropped and the spacing doubles.
+    /// point takes up to 32 KiB of memory. If there are more than 4096 seek points, every second one is dropped and the
+    /// spacing doubles.
     pub fn new(inner: S, container: Container, limits: Limits, spacing: u64) -> Self {
         let shared =
             SharedState { points: SeekPoints::new(spacing), idle: Vec::new(), num_busy: 0, peak_busy: 0, end: None };
@@ -73,8 +74,8 @@ impl<S: ReadAt> CompressedSource<S> {
     ///
     /// # Errors
     ///
-    /// Returns a [`Fault`] if the blob is damaged, has another version or container, or belongs to a compressed file
-    /// of another size; its offset is an offset in `blob`. In this case, the source does not change.
+    /// Returns a [`Fault`] if the blob is damaged, has another version or container, or belongs to a compressed file of
+    /// another size; the offset of the fault is an offset in `blob`. In this case, the source does not change.
     pub fn restore_seek_points(&self, blob: &[u8]) -> Result<(), Fault> {
         let saved = saved::decode_seek_points(blob, self.options.container, self.inner.num_bytes())?;
         let mut shared = self.lock_state();
@@ -97,7 +98,7 @@ impl<S: ReadAt> CompressedSource<S> {
         saved::encode_seek_points(&SavedPoints { points, num_bytes }, self.options.container, self.inner.num_bytes())
     }
 
-    /// Returns the number of known seek points, without the start of the file.
+    /// Returns the number of known seek points, not counting the start of the file.
     pub fn num_seek_points(&self) -> usize {
         self.lock_state().points.as_slice().len()
     }
@@ -162,7 +163,7 @@ impl SharedState {
         buf.len() <= MAX_SMALL_READ && self.idle.iter().rev().any(|cursor| cursor.copy_if_buffered(offset, buf))
     }
 
-    /// Chooses between an idle cursor and the last seek point at or before `reachable`: the one nearer to `offset`.
+    /// Chooses an idle cursor or the last seek point at or before `reachable`, whichever is nearer to `offset`.
     ///
     /// Returns neither if the read must begin at the start of the file.
     fn choose_start(&mut self, offset: u64, reachable: u64) -> (Option<Cursor>, Option<SeekPoint>, PointSchedule) {
@@ -187,7 +188,7 @@ impl SharedState {
 }
 
 impl<S: ReadAt> ReadAt for CompressedSource<S> {
-    /// Returns the decompressed size once the valid end of the stream was read or restored; None for a damaged stream.
+    /// Returns the decompressed size; None until a valid end of the stream has been read or restored.
     fn num_bytes(&self) -> Option<u64> {
         self.lock_state().num_bytes()
     }

@@ -14,8 +14,8 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress_with_limit};
 use std::sync::Arc;
 
 const OUTPUT_BYTES: usize = 96 * 1024;
-/// If less of the output buffer is free, the window is moved to the front of the buffer, because the fast loop of the
-/// decompressor needs space.
+/// If fewer bytes of the output buffer are free, the window is moved to the front of the buffer, because the fast loop
+/// of the decompressor needs space.
 const MIN_FREE_OUTPUT: usize = 8 * 1024;
 const FLAGS: u32 = TINFL_FLAG_HAS_MORE_INPUT | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
 
@@ -34,7 +34,7 @@ pub(super) struct StreamOptions {
     pub(super) max_bytes: u64,
 }
 
-/// The end of the data of a stream: its valid end, or a fault.
+/// The end of the data of a stream: either its valid end or an error that prevents further reads.
 #[derive(Debug, Clone)]
 pub(super) struct StreamEnd {
     /// Number of decompressed bytes before the end.
@@ -42,8 +42,8 @@ pub(super) struct StreamEnd {
     pub(super) fault: Option<Fault>,
 }
 
-/// Offsets at which a cursor records seek points: the first possible one from `next_offset` on, then every `spacing`
-/// bytes.
+/// Offsets at which a cursor records seek points: the first possible offset from `next_offset` on, and then the first
+/// possible one after every `spacing` bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PointSchedule {
     pub(super) next_offset: u64,
@@ -116,7 +116,8 @@ impl Cursor {
         std::mem::take(&mut self.points)
     }
 
-    /// Reads at `offset`, which must not be before `first_offset`. Returns fewer bytes only at the stream end.
+    /// Reads at `offset`, which must not be before `first_offset`. Returns fewer bytes than requested only at the end
+    /// of the stream.
     pub(super) fn read_at(&mut self, file: &dyn ReadAt, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
         let mut done = 0;
         while done < buf.len() {
@@ -162,7 +163,8 @@ impl Cursor {
         Ok(())
     }
 
-    /// Processes one header, one trailer, or a piece of deflate data. Stores a fault as the end of the stream.
+    /// Processes one header, one trailer, or a piece of deflate data. If there is a fault, stores it as the end of the
+    /// stream.
     fn process_next_piece(&mut self, file: &dyn ReadAt) -> Result<(), SourceError> {
         let step = match self.phase {
             StreamPhase::Header => self.begin_member(file),
@@ -191,7 +193,7 @@ impl Cursor {
         }
         if self.end_offset() >= self.schedule.next_offset {
             let point = SeekPoint { offset_in, offset_out: self.end_offset(), block: None };
-            // Without memory for it, there is no seek point here.
+            // If there is not enough memory for a seek point, none is recorded here.
             let _ = self.record_seek_point(point);
         }
         self.inflater.init();
@@ -208,7 +210,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// Inflates as much as one call of the decompressor does.
+    /// Inflates data with one call of the decompressor.
     fn inflate_piece(&mut self, file: &dyn ReadAt) -> Result<(), SourceError> {
         self.slide_window();
         self.input.refill_if_empty(file)?;
@@ -235,7 +237,7 @@ impl Cursor {
         match status {
             TINFLStatus::Done => self.phase = StreamPhase::Trailer,
             TINFLStatus::BlockBoundary => {
-                // Without memory for it, there is no seek point here.
+                // If there is not enough memory for a seek point, none is recorded here.
                 let _ = self.record_block_start();
             }
             TINFLStatus::NeedsMoreInput | TINFLStatus::HasMoreOutput if made_progress => {}

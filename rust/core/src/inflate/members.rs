@@ -46,7 +46,7 @@ pub(super) struct MemberReader<'a> {
     pub(super) container: Container,
     pub(super) input: &'a mut BufferedInput,
     pub(super) file: &'a dyn ReadAt,
-    /// Offset in the decompressed data that faults state.
+    /// Offset in the decompressed data that is reported in faults.
     pub(super) offset: u64,
 }
 
@@ -186,7 +186,7 @@ impl MemberReader<'_> {
         Ok(bytes)
     }
 
-    /// Skips zero bytes up to the end of the file, which tapes and block devices add. Other bytes are garbage.
+    /// Skips the zero bytes that tapes and block devices add at the end of a file. Fails if there are other bytes.
     fn skip_padding(&mut self, start: u64) -> Result<NextMember, SourceError> {
         while self.input.refill_if_empty(self.file)? {
             let chunk = self.input.buffered_bytes();
@@ -235,7 +235,7 @@ impl MemberReader<'_> {
     }
 }
 
-/// Checksum (CRC-32 or Adler-32) and number of the decompressed bytes of a member so far.
+/// Checksum (CRC-32 or Adler-32) and number of the bytes of a member that have been decompressed so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MemberChecksum {
     pub(super) container: Container,
@@ -244,7 +244,7 @@ pub(super) struct MemberChecksum {
 }
 
 impl MemberChecksum {
-    /// Creates the checksum of a member without data.
+    /// Creates the checksum of a member of which nothing has been decompressed.
     pub(super) fn new(container: Container) -> Self {
         let value = match container {
             Container::Gzip => 0,

@@ -35,7 +35,7 @@ impl Container {
 /// Limits of decompression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum number of decompressed bytes; a longer stream has a fault at this offset.
+    /// Maximum number of decompressed bytes. Reading a longer stream fails at this offset.
     pub max_bytes: u64,
 }
 

@@ -3,10 +3,10 @@
 //! All numbers are little-endian. A blob consists of:
 //!
 //! - magic `RMSP`, version u16, container u8, zero u8, compressed size u64, decompressed size u64, spacing u64, number
-//!   of points u32; an unknown size is all ones
-//! - for each point: offset_in u64, offset_out u64, kind u8 (0 member, 1 block)
-//! - for each block also: num_bits u8, bits u8, checksum u32, member bytes u64, window length u32, length of the
-//!   deflated window u32, deflated window
+//!   of seek points u32; an unknown size is all ones
+//! - for each seek point: offset_in u64, offset_out u64, kind u8 (0 at the start of a member, 1 at a block boundary)
+//! - for each seek point at a block boundary also: num_bits u8, bits u8, checksum u32, member bytes u64, window length
+//!   u32, length of the deflated window u32, deflated window
 //! - CRC-32 of all preceding bytes, u32
 use super::members::MemberChecksum;
 use super::seek_points::{BlockStart, HistoryWindow, MAX_POINTS, SeekPoint, SeekPoints};
@@ -21,12 +21,12 @@ const VERSION: u16 = 1;
 const UNKNOWN: u64 = u64::MAX;
 const KIND_MEMBER: u8 = 0;
 const KIND_BLOCK: u8 = 1;
-/// Bytes of a blob without points.
+/// Size in bytes of a blob without seek points: its header and its CRC.
 const FRAME_BYTES: usize = 40;
-/// Bytes of a point without its window.
+/// Size in bytes of a serialized seek point at a block boundary, not counting its deflated window.
 const POINT_BYTES: usize = 39;
 
-/// Content of a blob: the seek points and the size of a file, from earlier reads of it.
+/// Content of a blob: the seek points that earlier reads of a file have found, and the decompressed size of the file.
 pub(super) struct SavedPoints {
     pub(super) points: SeekPoints,
     /// Decompressed size, if the valid end of the stream was read.
@@ -75,7 +75,8 @@ fn encode_point(point: &SeekPoint, blob: &mut Vec<u8>) -> Result<(), OutOfMemory
     memory::extend_from_slice(blob, data)
 }
 
-/// Deserializes the result of [`encode_seek_points`] for a file in `container` with `compressed` bytes.
+/// Deserializes the result of [`encode_seek_points`]. Fails if it belongs to another `container` or to a file of
+/// another compressed size.
 pub(super) fn decode_seek_points(
     blob: &[u8],
     container: Container,
@@ -85,7 +86,7 @@ pub(super) fn decode_seek_points(
     let mut reader = BlobReader { blob, pos: 0, container, max_in: UNKNOWN, max_out: UNKNOWN };
     reader.check_magic_and_version()?;
     let [found, _] = reader.read_array()?;
-    reader.ensure(found == container_code(container), "the saved seek points belong to another container")?;
+    reader.ensure(found == container_code(container), "the saved seek points belong to another compression format")?;
     let size = reader.read_u64()?;
     let same_size = size == UNKNOWN || compressed.is_none_or(|compressed| compressed == size);
     reader.ensure(same_size, "the saved seek points belong to a file of another size")?;
@@ -119,18 +120,18 @@ struct BlobReader<'a> {
     blob: &'a [u8],
     pos: usize,
     container: Container,
-    /// Largest valid `offset_in` of a point.
+    /// Largest valid `offset_in` of a seek point.
     max_in: u64,
-    /// Largest valid `offset_out` of a point.
+    /// Largest valid `offset_out` of a seek point.
     max_out: u64,
 }
 
 impl<'a> BlobReader<'a> {
     fn check_magic_and_version(&mut self) -> Result<(), Fault> {
         let magic: [u8; 4] = self.read_array()?;
-        self.ensure(magic == MAGIC, "these are not saved seek points")?;
+        self.ensure(magic == MAGIC, "the magic bytes of the saved seek points are wrong")?;
         let version = u16::from_le_bytes(self.read_array()?);
-        self.ensure(version == VERSION, "the saved seek points are of another version")
+        self.ensure(version == VERSION, "the saved seek points have another format version")
     }
 
     fn read_points(&mut self) -> Result<Vec<SeekPoint>, Fault> {
@@ -161,13 +162,13 @@ impl<'a> BlobReader<'a> {
 
     fn read_block_start(&mut self, offset_out: u64) -> Result<BlockStart, Fault> {
         let [num_bits, bits] = self.read_array()?;
-        self.ensure(num_bits < 8 && bits >> num_bits == 0, "a saved seek point has impossible bits")?;
+        self.ensure(num_bits < 8 && bits >> num_bits == 0, "the bits of a saved seek point do not match their number")?;
         let value = self.read_u32()?;
         let checksum = MemberChecksum { container: self.container, value, num_bytes: self.read_u64()? };
         let window_len = self.read_u32()?;
         let is_valid =
             checksum.num_bytes <= offset_out && u64::from(window_len) == checksum.num_bytes.min(WINDOW_BYTES as u64);
-        self.ensure(is_valid, "the window of a saved seek point has an impossible length")?;
+        self.ensure(is_valid, "the window of a saved seek point has the wrong length")?;
         let length = self.read_u32()? as usize;
         let data = self.read_slice(length)?;
         let window = HistoryWindow::Deflated { num_bytes: window_len as usize, data: Arc::new(memory::copy(data)?) };

@@ -6,12 +6,12 @@ use miniz_oxide::inflate::core::{BlockBoundaryState, DecompressorOxide};
 use miniz_oxide::{deflate, inflate};
 use std::sync::Arc;
 
-/// Maximum number of points. When it is exceeded, every second point is dropped and the spacing doubles, so memory is
-/// bounded (128 MiB of windows) for any compression ratio.
+/// Maximum number of seek points. When it is exceeded, every second seek point is dropped and the spacing doubles. This
+/// limits the memory of the windows to 128 MiB for any compression ratio.
 pub(super) const MAX_POINTS: usize = 4096;
 
 const WINDOW_LEVEL: u8 = 3;
-/// Memory that the compressor allocates for a window, rounded up. It aborts the process if there is not enough.
+/// Upper bound of the memory that the compressor allocates for a window. It aborts the process if the allocation fails.
 const COMPRESSOR_BYTES: usize = 512 << 10;
 
 /// A position at which decompression can start: the start of a gzip member, or a boundary between deflate blocks.
@@ -37,7 +37,7 @@ pub(super) struct BlockStart {
     pub(super) window: HistoryWindow,
 }
 
-/// The last bytes of a member before a point (up to 32 KiB), to which the next block may refer.
+/// The last bytes of a member before a seek point (up to 32 KiB), to which the next block may refer.
 #[derive(Debug, Clone)]
 pub(super) enum HistoryWindow {
     Plain(Arc<Vec<u8>>),
@@ -92,12 +92,13 @@ impl SeekPoints {
         Self { points: Vec::new(), spacing: spacing.max(1) }
     }
 
-    /// Creates a list from points in ascending order.
+    /// Creates a list from seek points in ascending order.
     pub(super) fn from_points(points: Vec<SeekPoint>, spacing: u64) -> Self {
         Self { points, spacing: spacing.max(1) }
     }
 
-    /// Replaces the points by those of another list if that list extends further; keeps the larger spacing.
+    /// If the last seek point of `other` has a larger offset, adopts the seek points of `other` and the larger of the
+    /// two spacings.
     pub(super) fn merge(&mut self, other: Self) {
         if other.last_offset() > self.last_offset() {
             self.points = other.points;
@@ -113,23 +114,24 @@ impl SeekPoints {
         self.spacing
     }
 
-    /// Returns the offset of the last point in the decompressed data.
+    /// Returns the offset of the last seek point in the decompressed data; 0 if there is none.
     pub(super) fn last_offset(&self) -> u64 {
         self.points.last().map_or(0, |point| point.offset_out)
     }
 
-    /// Returns the smallest offset at which another point may be added.
+    /// Returns the smallest offset in the decompressed data at which another seek point may be added.
     pub(super) fn next_offset(&self) -> u64 {
         self.last_offset().saturating_add(self.spacing)
     }
 
-    /// Returns the last point at or before `offset`; None means the start of the file.
+    /// Returns the last seek point at or before `offset`; None means the start of the file.
     pub(super) fn last_at_or_before(&self, offset: u64) -> Option<&SeekPoint> {
         let count = self.points.partition_point(|point| point.offset_out <= offset);
         self.points[..count].last()
     }
 
-    /// Appends a point unless it is before the last point or too close to it, or there is no memory for it.
+    /// Appends a seek point. Does nothing if it is before the last seek point or too close to it, or if there is not
+    /// enough memory.
     pub(super) fn push_if_spaced(&mut self, point: SeekPoint) {
         if point.offset_out < self.next_offset() {
             return;
@@ -155,12 +157,12 @@ impl SeekPoints {
         Ok(())
     }
 
-    /// Returns a copy, which shares the windows.
+    /// Returns a copy that shares the memory of the windows.
     pub(super) fn copy(&self) -> Result<Self, OutOfMemory> {
         Ok(Self { points: memory::copy(&self.points)?, spacing: self.spacing })
     }
 
-    /// Replaces the windows of the points that are also in `deflated` by the deflated ones.
+    /// Replaces the window of each seek point by that of the seek point in `deflated` at the same offset, if any.
     pub(super) fn replace_windows(&mut self, deflated: &[SeekPoint]) {
         for point in deflated {
             let found = self.points.binary_search_by_key(&point.offset_out, |known| known.offset_out);

@@ -14,11 +14,11 @@ pub enum ValueCount {
 /// Policy for records in which the key is absent or the feature has no kind.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MissingPolicy {
-    /// The record has a fault.
+    /// The record is invalid.
     Error,
     /// The record has no values (in a feature list: no frames).
     Empty,
-    /// The record has these values.
+    /// The record gets these values.
     Default(Values),
 }
 
@@ -44,7 +44,7 @@ pub enum Values {
     Bytes {
         /// All strings, back to back.
         data: Vec<u8>,
-        /// Start of each string, and the end of the last one.
+        /// Offset in `data` of the start of each string, and of the end of the last one.
         splits: Vec<i64>,
     },
     /// 32-bit floats.
@@ -171,9 +171,10 @@ impl Values {
 pub struct Column {
     /// All values, in the order of records and frames.
     pub values: Values,
-    /// Start of each record and end of the last one, in values (ragged context features) or in frames (feature lists).
+    /// Start of each record and end of the last one, counted in values (ragged context features) or in frames (feature
+    /// lists).
     pub row_splits: Option<Vec<i64>>,
-    /// Start of each frame and end of the last one, in values (ragged feature lists).
+    /// Start of each frame and end of the last one, counted in values (ragged feature lists).
     pub frame_splits: Option<Vec<i64>>,
 }
 

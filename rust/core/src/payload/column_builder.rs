@@ -7,7 +7,8 @@ use crate::memory::{self, OutOfMemory};
 /// Maximum number of values for which a column reserves memory in advance.
 const MAX_RESERVE: usize = 1 << 20;
 
-/// Difference between a feature or frame and the specification of its column: the kind or number of values found.
+/// Mismatch between a feature or frame and the specification of its column. Contains the kind or number of values
+/// found.
 #[derive(Debug, Clone, Copy)]
 enum Mismatch {
     Kind(Option<ValueKind>),
@@ -23,7 +24,7 @@ pub struct ColumnBuilder {
     pub requested_kind: ValueKind,
     /// Requested number of values.
     pub value_count: ValueCount,
-    /// Tag of a list of the requested kind; 0 if payloads are not protobuf messages.
+    /// Protobuf tag of a list of the requested kind; 0 if payloads are not protobuf messages.
     pub tag: u8,
     /// Number of the last record that had an entry for this column, counted from 1.
     pub last_record: u64,
@@ -121,7 +122,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// Begins a frame.
+    /// Begins a frame, which is one feature of a feature list.
     pub fn begin_frame(&mut self) {
         self.kind = None;
         self.base = self.values.len();
@@ -141,7 +142,7 @@ impl ColumnBuilder {
         self.add_frames(1)
     }
 
-    /// Adds frames whose values were appended; `count` must be 1 if frames are ragged.
+    /// Adds `count` frames whose values were already appended; `count` must be 1 if frames are ragged.
     #[inline]
     pub fn add_frames(&mut self, count: usize) -> Result<(), OutOfMemory> {
         self.num_frames += count;
@@ -158,8 +159,8 @@ impl ColumnBuilder {
         self.num_records += 1;
     }
 
-    /// Closes record number `record`: applies the policy if the feature is missing, else checks its kind and number of
-    /// values.
+    /// Closes record number `record`: applies the policy for missing features, or checks the kind and number of values
+    /// of the feature.
     pub fn close_record(&mut self, record: u64, spec: &ColumnSpec) -> Result<(), Fault> {
         let is_absent = self.last_record != record;
         match self.section {
@@ -177,7 +178,7 @@ impl ColumnBuilder {
         Ok(memory::push(&mut self.row_splits, end as i64)?)
     }
 
-    /// Removes the last record, whose position is `position`, whether it is closed or not.
+    /// Removes the last record, whether it is closed or not. `position` is its position in the column.
     pub fn remove_last_record(&mut self, position: usize) {
         self.num_records = position;
         self.row_splits.truncate(position + 1);

@@ -11,18 +11,21 @@ use crate::memory::{self, OutOfMemory};
 
 /// Smallest length whose varint takes more than one byte.
 const MIN_TWO_BYTE_LEN: usize = 0x80;
-/// Bytes of a feature before its data: its length, tag and length of the list, tag and length of field 1.
+/// Number of bytes of a feature before its data: its own length, then tag and length of its list, then tag and length
+/// of field 1 of the list.
 const FEATURE_HEADER_LEN: usize = 5;
-/// Bytes of a frame before its data: its tag and the header of the feature.
+/// Number of bytes of a frame before its data: its tag and the header of its feature.
 const FRAME_HEADER_LEN: usize = 6;
 
-/// Returns the header of a feature that is one list with one field 1 of `len` bytes, as a little-endian word.
+/// Returns the header of a feature with one list, as a little-endian word. `tag` is the tag of the list, and `len` is
+/// the number of bytes in its only field 1.
 #[inline]
 const fn feature_header(tag: u8, len: u64) -> u64 {
     0x00_0a_02_00_04 + ((tag as u64) << 8) + len * 0x01_00_01_00_01
 }
 
-/// Returns the length of the data of the feature whose header is at `start`; None if it has another encoding.
+/// Returns the data length of the feature whose header is at `start`; None if the feature is not in the common
+/// encoding.
 #[inline]
 fn feature_data_len(buf: &[u8], start: usize, tag: u8) -> Option<usize> {
     let word = varint::load_word(buf, start) & 0xff_ffff_ffff;
@@ -30,7 +33,7 @@ fn feature_data_len(buf: &[u8], start: usize, tag: u8) -> Option<usize> {
     (word == feature_header(tag, len)).then_some(len as usize)
 }
 
-/// Parses the entry at `reader` into its column. Returns false if it has another encoding.
+/// Parses the map entry at `reader` into its column. Returns false if the general code must parse it.
 #[inline]
 pub fn parse_entry(
     columns: &mut ColumnBuilders,
@@ -60,8 +63,8 @@ pub fn parse_entry(
     Ok(is_parsed)
 }
 
-/// Returns the data of the feature in the entry at `reader`; None if lengths are inconsistent. `start` is the length of
-/// the entry before the feature.
+/// Returns the data of the feature in the map entry at `reader`; None if lengths are inconsistent. `start` is the
+/// number of bytes of the entry before the feature.
 #[inline]
 fn find_entry_data<'a>(reader: &WireReader<'a>, start: usize, tag: u8) -> Option<WireReader<'a>> {
     let entry_len = usize::from(*reader.buf.get(reader.pos + 1)?);
@@ -73,7 +76,7 @@ fn find_entry_data<'a>(reader: &WireReader<'a>, start: usize, tag: u8) -> Option
     is_consistent.then(|| reader.subreader(data, data + len))
 }
 
-/// Validates the entry at `reader`. Returns false if it has another encoding or needs the general code for its fault.
+/// Validates the map entry at `reader`. Returns false if the general code must validate it or report its fault.
 #[inline]
 pub fn validate_entry(dialect: &MessageDialect, reader: &mut WireReader) -> WireResult<bool> {
     let [0x0a, _, 0x0a, len, rest @ ..] = reader.rest() else { return Ok(false) };
@@ -88,8 +91,8 @@ pub fn validate_entry(dialect: &MessageDialect, reader: &mut WireReader) -> Wire
     Ok(is_valid)
 }
 
-/// Validates the values of a feature, which are `data`, a part of `buf`. Returns false if their length does not fit the
-/// kind or `tag` is unknown.
+/// Validates the values of a feature. `data` is the part of `buf` that holds them. Returns false if its length does not
+/// fit the kind of the values, or if `tag` is unknown.
 #[inline]
 fn validate_feature_data(dialect: &MessageDialect, tag: u8, buf: &[u8], data: WireReader) -> WireResult<bool> {
     let len = data.buf.len() - data.pos;
@@ -104,7 +107,7 @@ fn validate_feature_data(dialect: &MessageDialect, tag: u8, buf: &[u8], data: Wi
     })
 }
 
-/// Appends the values in `data`, a part of `buf`, and returns their number; None if they have another encoding.
+/// Appends the values in `data`, a part of `buf`, and returns their number; None if the general code must parse them.
 #[inline(always)]
 fn push_feature_data(values: &mut Values, buf: &[u8], data: WireReader) -> ParseResult<Option<usize>> {
     let len = data.buf.len() - data.pos;
@@ -150,7 +153,7 @@ fn push_varints<T>(values: &mut Vec<T>, data: WireReader, cast: impl Fn(u64) -> 
     Ok(Some(values.len() - before))
 }
 
-/// Returns the data of the frame at `reader`; None if it is not one list with `tag`, or has another encoding.
+/// Returns the data of the frame at `reader`; None unless the frame is one list with `tag`, in the common encoding.
 #[inline]
 fn find_frame_data<'a>(reader: &WireReader<'a>, tag: u8) -> Option<WireReader<'a>> {
     let len = feature_data_len(reader.buf, reader.pos + 1, tag)?;
@@ -187,8 +190,8 @@ const MAX_INT64_FRAMES: usize = 64;
 
 /// Parses frames of one integer each, [`MAX_INT64_FRAMES`] at a time, and returns their number.
 ///
-/// Stops at the first frame with another encoding, and at the last frames of the message, where eight bytes cannot be
-/// loaded at once.
+/// Stops at the first frame that is not in the common encoding. Also stops near the end of the message, where a load of
+/// eight bytes would extend beyond the end.
 #[inline]
 fn parse_int64_frames(values: &mut Vec<i64>, tag: u8, reader: &mut WireReader) -> Result<usize, OutOfMemory> {
     let (before, mut rest) = (values.len(), reader.rest());
@@ -209,10 +212,11 @@ fn parse_int64_frames(values: &mut Vec<i64>, tag: u8, reader: &mut WireReader) -
     }
 }
 
-/// Eight bytes that start with a varint, and the mask of the bits of the varint.
+/// A word of eight bytes that begins with a varint, and a mask that selects the bits of the varint.
 type MaskedWord = (u64, u64);
 
-/// Finds the leading frames of one integer with up to eight bytes each; returns their number and the bytes after them.
+/// Finds the leading frames that hold one integer of up to eight bytes each. Returns their number and the bytes after
+/// them.
 ///
 /// The start of a frame depends on the frame before it, so this loop is sequential and does as little as possible. The
 /// integers are decoded afterwards, several at a time.
@@ -244,7 +248,7 @@ const INT64_FRAMES: [(u64, u64); 9] = {
     frames
 };
 
-/// Validates the frames at `reader`, up to the first one with another encoding.
+/// Validates the frames at `reader`, up to the first one that is not in the common encoding.
 pub fn validate_frames(reader: &mut WireReader) -> WireResult<()> {
     while let Some(&tag) = reader.buf.get(reader.pos + 2) {
         let Some(data) = find_frame_data(reader, tag) else { break };

@@ -8,18 +8,19 @@ use crate::error::Fault;
 use crate::memory::{self, OutOfMemory};
 use std::collections::HashMap;
 
-/// Statistics of one feature. A minimum or maximum is 0 if there are no numbers.
+/// Statistics of one feature. A minimum or maximum is 0 if there is nothing to count or measure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeatureStats {
     /// Key of the feature.
     pub name: Vec<u8>,
     /// Section that contains the key.
     pub section: Section,
-    /// Kind of the feature's first occurrence with a kind; None if it never has one.
+    /// Kind of the first occurrence that has a kind; None if no occurrence has one.
     pub kind: Option<ValueKind>,
     /// Whether the feature occurs with different kinds.
     pub mixed_kinds: bool,
-    /// Number of records that contain the feature: with a kind (context), or with a list of frames (lists).
+    /// Number of records that contain the feature. A context feature counts if it has a kind, a feature list even if it
+    /// is empty.
     pub num_present: u64,
     /// Minimum number of values in a record (context) or in a frame (lists).
     pub min_count: u64,
@@ -61,7 +62,7 @@ impl FeatureCollector {
     /// Returns the statistics, sorted by section and name.
     pub fn finish(self) -> Result<Vec<FeatureStats>, OutOfMemory> {
         let mut stats = self.counters.into_stats()?;
-        // The order is unique. A stable sort would allocate memory.
+        // Section and name are unique, so the sort need not be stable. A stable sort would allocate memory.
         stats.sort_unstable_by(|a, b| (a.section, &a.name).cmp(&(b.section, &b.name)));
         Ok(stats)
     }
@@ -111,7 +112,7 @@ impl ValueStats {
     }
 }
 
-/// Statistics of the feature that is being parsed: a context feature, or one step of a feature list.
+/// Statistics of the feature that is being parsed: a context feature, or one frame of a feature list.
 #[derive(Debug, Clone, Copy)]
 struct CurrentFeature {
     kind: Option<ValueKind>,
@@ -122,7 +123,7 @@ struct CurrentFeature {
 impl CurrentFeature {
     const EMPTY: Self = Self { kind: None, count: 0, bytes: MinMax::EMPTY };
 
-    /// Returns the statistics of this feature. A frame without a kind has 0 values; a context feature is absent then.
+    /// Returns the statistics of this feature. Without a kind, a frame has 0 values, and a context feature is absent.
     fn to_stats(self, is_frame: bool) -> ValueStats {
         let mut counts = MinMax::EMPTY;
         if is_frame || self.kind.is_some() {
@@ -234,7 +235,7 @@ impl FeatureCounters {
         let num_bytes = (names.len() + 1) * size_of::<(Vec<u8>, usize)>();
         names.try_reserve(1).map_err(|_| OutOfMemory { num_bytes })?;
         let (name, counter) = (memory::copy(key)?, FeatureCounter::new(section, memory::copy(key)?));
-        // A record contains a feature at most once.
+        // `present` lists each feature at most once per record, so room for all features is sufficient.
         let num_absent = index + 1 - self.present.len();
         memory::reserve(&mut self.present, num_absent)?;
         memory::push(&mut self.features, counter)?;

@@ -10,18 +10,19 @@ use crate::records::RecordSink;
 use crate::source::SourceError;
 use std::fmt::Display;
 
-/// Bytes of flag (u32), label (f32), id (u64) and id2 (u64), little-endian.
+/// Number of bytes of flag (u32), label (f32), id (u64) and id2 (u64), all little-endian.
 pub const HEADER_LEN: usize = 24;
-/// Bytes of one label.
+/// Number of bytes of one label.
 pub const LABEL_LEN: usize = 4;
 
-/// Name of the label column: the label in the header if the flag is 0, otherwise the labels after the header.
+/// Name of the label column. It contains the label in the header if the flag is 0, otherwise the labels after the
+/// header.
 pub const LABEL: &[u8] = b"label";
 /// Name of the id column.
 pub const ID: &[u8] = b"id";
 /// Name of the column of the second ids.
 pub const ID2: &[u8] = b"id2";
-/// Name of the flag column: the number of labels after the header.
+/// Name of the flag column, which contains the number of labels after the header.
 pub const FLAG: &[u8] = b"flag";
 /// Name of the data column.
 pub const DATA: &[u8] = b"data";
@@ -126,7 +127,7 @@ fn write_record(fields: &ImageRecordColumns, record: usize, out: &mut Vec<u8>) -
     };
     let flag = choose_flag(fields, record, labels)?;
     let label = if flag == 0 { labels.first().copied().unwrap_or(0.0) } else { 0.0 };
-    // The data makes room for itself.
+    // This reservation excludes the data, for which `append_string` reserves memory.
     memory::reserve(out, HEADER_LEN + LABEL_LEN * labels.len())?;
     out.extend_from_slice(&flag.to_le_bytes());
     out.extend_from_slice(&label.to_le_bytes());
@@ -145,8 +146,8 @@ fn write_record(fields: &ImageRecordColumns, record: usize, out: &mut Vec<u8>) -
     Ok(())
 }
 
-/// Returns the flag of a record: from the flag column if there is one, otherwise 0 for a scalar label and the number of
-/// labels for a vector.
+/// Returns the flag of a record, taken from the flag column if there is one. Without a flag column, a scalar label has
+/// flag 0, and the flag of a vector is the number of its labels.
 fn choose_flag(fields: &ImageRecordColumns, record: usize, labels: &[f32]) -> Result<u32, Fault> {
     let count = labels.len();
     let flag = single_value(fields.flag, record)?;
@@ -166,8 +167,8 @@ fn choose_flag(fields: &ImageRecordColumns, record: usize, labels: &[f32]) -> Re
     u32::try_from(count).map_err(|_| value_count_fault(column, record, u32::MAX, count))
 }
 
-/// Returns the value of a record in a column that must have one value per record; None if the column or value is
-/// absent.
+/// Returns the value of a record in a column that must have one value per record; None if there is no such column or
+/// the record has no value in it.
 fn single_value<T: Copy>(column: Option<(&ColumnData, &[T])>, record: usize) -> Result<Option<T>, Fault> {
     match column {
         Some((column, values)) if column.is_present(record) => match values[column.row_range(record)] {

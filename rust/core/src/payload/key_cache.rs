@@ -7,28 +7,30 @@ use crate::memory::{self, OutOfMemory};
 
 /// Maximum number of cached keys; other keys are parsed by the general code.
 const MAX_CACHED: usize = 1024;
-/// Bytes of an entry that are compared as words.
+/// Number of bytes at the start of an entry that are compared as two words.
 const HEAD_LEN: usize = 16;
-/// Mask of the second byte, the entry's length, which depends on the values.
+/// Mask of the second byte of an entry, which contains the entry's length. The length is not compared, because it
+/// depends on the values.
 const LENGTH_BYTE: u64 = 0xff00;
 
-/// One key in the common encoding of entries.
+/// One cached key, for entries in the common encoding.
 ///
 /// The prefix of an entry consists of the tags and lengths of entry and key, the key, and the tag of the value.
 #[derive(Debug)]
 pub struct CachedKey {
-    /// The first bytes of the prefix, without the entry's length.
+    /// The first `HEAD_LEN` bytes of the prefix, in which the entry's length is set to 0.
     head: [u64; 2],
     mask: [u64; 2],
     /// The bytes of the prefix that follow `head`.
     tail: Vec<u8>,
     /// Length of the prefix.
     pub len: usize,
-    /// Tag of the list: of the requested kind, or of the kind of the key's first occurrence.
+    /// Protobuf tag of the list of values: of the kind that a column requests, or else of the kind of the key's first
+    /// occurrence.
     pub tag: u8,
-    /// Slot of the key, if a column requests it.
+    /// Index of the column that requests the key; None if no column does.
     pub slot: Option<usize>,
-    /// The key that followed this one in an earlier record.
+    /// Index of the key that followed this one in an earlier record.
     next: usize,
 }
 
@@ -71,13 +73,13 @@ impl KeyCache {
         Ok(Self { keys: vec![CachedKey::sentinel()], table: KeyTable::new(16)?, hashes: vec![0], last: 0 })
     }
 
-    /// Makes the next entry the first one of a record.
+    /// Starts a record: the next entry is predicted as the first entry of a record.
     pub fn start_record(&mut self) {
         self.last = 0;
     }
 
-    /// Returns the key of the entry at the start of `rest`; None if the entry has another encoding, or if the cache is
-    /// full or cannot grow.
+    /// Returns the key of the entry at the start of `rest`; None if the entry is not in the common encoding, or if the
+    /// key is new and the cache is full or cannot grow.
     #[inline]
     pub fn find_key(&mut self, rest: &[u8], dialect: &MessageDialect, plan: &Plan) -> Option<&CachedKey> {
         let head = [load_word(rest, 0), load_word(rest, 8)];

@@ -9,7 +9,8 @@ const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The hash is not resistant to crafted keys, so the owner must bound the number of keys.
 #[derive(Debug, Clone)]
 pub struct KeyTable {
-    /// Index + 1, or 0 for a free bucket. The number of buckets is a power of two.
+    /// One number per bucket: the stored index plus 1, or 0 if the bucket is free. The number of buckets is a power of
+    /// two.
     buckets: Vec<u32>,
     len: usize,
 }

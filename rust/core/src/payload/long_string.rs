@@ -98,7 +98,8 @@ impl LongString {
         &start_bytes[self.start..self.start + PREFIX_LEN]
     }
 
-    /// Writes the payload with the string shortened to its prefix to `out`; `tail` holds the bytes after the string.
+    /// Writes a copy of the payload to `out`, with the string shortened to its prefix. `tail` holds the bytes after the
+    /// string.
     ///
     /// Returns false if `tail` may contain the same feature again, or if there is not enough memory.
     pub fn write_shortened(&self, start_bytes: &[u8], tail: &[u8], out: &mut Vec<u8>) -> bool {

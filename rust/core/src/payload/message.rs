@@ -7,7 +7,7 @@ use crate::memory::OutOfMemory;
 /// Properties in which the messages of TensorFlow and OneFlow differ.
 #[derive(Debug)]
 pub struct MessageDialect {
-    /// Kinds of the fields 1, 2, … of `Feature`.
+    /// Kinds of the values in the fields 1, 2, … of `Feature`.
     pub kinds: &'static [ValueKind],
     /// Whether a key that is not UTF-8 makes the message invalid.
     pub utf8_keys: bool,
@@ -39,12 +39,12 @@ impl MessageDialect {
         }
     }
 
-    /// Returns the tag of the list of `kind` in a feature.
+    /// Returns the protobuf tag of the field of `Feature` that contains a list of `kind`.
     pub fn list_tag(&self, kind: ValueKind) -> Option<u8> {
         self.kinds.iter().position(|&known| known == kind).map(|i| (i as u8 + 1) << 3 | 2)
     }
 
-    /// Returns the kind of the list with `tag`.
+    /// Returns the kind of the values in the field of `Feature` with protobuf tag `tag`; None if the tag is unknown.
     #[inline]
     pub fn list_kind(&self, tag: u32) -> Option<ValueKind> {
         if tag & 7 == 2 { self.kinds.get(((tag >> 3) as usize).wrapping_sub(1)).copied() } else { None }
@@ -75,10 +75,10 @@ pub trait FeatureSink {
     /// Adds the varints in `chunk`.
     fn push_varints(&mut self, slot: usize, chunk: WireReader) -> ParseResult<()>;
 
-    /// Begins a frame.
+    /// Begins a frame, which is one feature of a feature list.
     fn begin_frame(&mut self, slot: usize);
 
-    /// Ends a frame.
+    /// Ends the frame that `begin_frame` began.
     fn end_frame(&mut self, slot: usize) -> Result<(), OutOfMemory>;
 
     /// Parses one context entry on the fast path. Returns false, without moving `reader`, if the general code is
@@ -248,7 +248,7 @@ fn find_key<'a>(mut reader: WireReader<'a>, dialect: &MessageDialect) -> WireRes
     Ok(if is_dropped { None } else { Some(key) })
 }
 
-/// Parses the values of an entry. Several values are merged.
+/// Parses the value of a map entry. If the entry has several values, they are merged, as in protobuf.
 fn parse_entry_values<S: FeatureSink>(
     mut reader: WireReader,
     section: Section,

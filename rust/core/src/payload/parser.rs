@@ -22,7 +22,7 @@ pub(super) struct ColumnBuilders<'p> {
     pub slots: Vec<ColumnBuilder>,
     /// Number of the current record, counted from 1; invalid records count as well.
     pub record: u64,
-    /// Number of columns whose values of the current record the fast path has parsed and checked.
+    /// Number of columns for which the fast path has parsed and checked the values of the current record.
     pub num_regular: usize,
     /// Whether the general code has parsed an entry of the current record.
     pub is_irregular: bool,
@@ -31,7 +31,7 @@ pub(super) struct ColumnBuilders<'p> {
 }
 
 impl<'p> Parser<'p> {
-    /// Creates a parser with capacity for `num_records` records; more may follow.
+    /// Creates a parser with capacity for `num_records` records. More records can be pushed.
     pub fn new(plan: &'p Plan, num_records: usize) -> Result<Self, OutOfMemory> {
         let dialect = MessageDialect::of_payload(plan.kind());
         let mut slots = memory::with_capacity(plan.columns().len())?;
@@ -51,8 +51,9 @@ impl<'p> Parser<'p> {
 
     /// Moves the byte strings of each column into a larger buffer if the column will be long.
     ///
-    /// The final size is estimated from the records so far, for `num_records` records in total, and is at most
-    /// `max_bytes`. `allocate` returns a buffer with about the given capacity; its content is ignored.
+    /// The final size of a column is estimated from the records so far. `num_records` is the expected total number of
+    /// records, and `max_bytes` limits the estimate. `allocate` returns a buffer with about the given capacity; the
+    /// content of the buffer is ignored.
     pub fn preallocate(&mut self, num_records: usize, max_bytes: usize, mut allocate: impl FnMut(usize) -> Vec<u8>) {
         for slot in &mut self.columns.slots {
             let Values::Bytes { data, .. } = &mut slot.values else { continue };

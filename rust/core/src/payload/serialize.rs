@@ -23,7 +23,7 @@ pub enum ValuesRef<'a> {
     Bytes {
         /// All strings, back to back.
         data: &'a [u8],
-        /// Start of each string, and the end of the last one.
+        /// Offset in `data` of the start of each string, and of the end of the last one.
         splits: &'a [i64],
     },
     /// Byte strings that are read from their source while they are written.
@@ -99,11 +99,12 @@ pub struct ColumnData<'a> {
     pub values: ValuesRef<'a>,
     /// Number of values per record (context) or per frame (lists).
     pub fixed: Option<usize>,
-    /// Start of each record, and the end of the last one.
+    /// Start of each record and end of the last one, counted in values (context) or frames (lists).
     pub row_splits: Option<&'a [i64]>,
-    /// Start of each frame, and the end of the last one.
+    /// Start of each frame and end of the last one, counted in values (lists).
     pub frame_splits: Option<&'a [i64]>,
-    /// One byte per record: 0 if the feature is not written. None: the feature is written to all records.
+    /// One byte per record, which is 0 if the feature is not written to that record. None if it is written to all
+    /// records.
     pub present: Option<&'a [u8]>,
     /// Image records only: whether the label is a number in the header (flag 0) instead of a vector after the header.
     pub scalar: bool,
@@ -162,7 +163,7 @@ pub fn serialize_into(
         check_arrays(num_records, column)?;
     }
     let mut sorted: Vec<&ColumnData> = memory::collect(columns.iter())?;
-    // Names are unique. A stable sort would allocate memory.
+    // Equal names are rejected below, so the sort need not be stable. A stable sort would allocate memory.
     sorted.sort_unstable_by(|a, b| a.section.cmp(&b.section).then_with(|| compare_keys(a.name, b.name)));
     for pair in sorted.windows(2) {
         if (pair[0].section, pair[0].name) == (pair[1].section, pair[1].name) {

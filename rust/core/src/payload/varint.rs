@@ -1,4 +1,4 @@
-//! Decoding of varints from eight bytes at a time: packed lists, and lists of one value.
+//! Decoding of varints in packed lists and in lists of one value. Eight bytes are loaded at a time.
 use super::wire::{ParseResult, WireReader, WireResult};
 use crate::memory;
 
@@ -19,7 +19,7 @@ fn load_last_word(tail: &[u8]) -> u64 {
     tail.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// Concatenates the low seven bits of all bytes.
+/// Concatenates the low seven bits of the eight bytes of `word`.
 #[inline]
 pub fn join_7bit_groups(word: u64) -> u64 {
     let word = (word & 0x007f_007f_007f_007f) | (word & 0x7f00_7f00_7f00_7f00) >> 1;
@@ -39,7 +39,8 @@ pub fn decode_single_varint(buf: &[u8], start: usize, len: usize) -> Option<u64>
     are_single_varints(&[(word, mask)]).then(|| join_7bit_groups(word & mask))
 }
 
-/// Returns whether, in each pair of a word and a mask of its first bytes, the masked bytes are exactly one varint.
+/// Returns whether the masked bytes of each word are exactly one varint. Each pair is a word and a mask of its first
+/// bytes.
 #[inline]
 pub fn are_single_varints(words: &[(u64, u64)]) -> bool {
     words.iter().fold(0, |errors, &(word, mask)| errors | (word ^ mask >> 8) & mask & CONTINUE) == 0

@@ -2,15 +2,15 @@
 use crate::error::{Fault, FaultKind};
 use crate::memory::OutOfMemory;
 
-/// Tag of field 1, length-delimited.
+/// Tag of field 1 with a length-delimited value.
 pub const LEN_1: u32 = 0x0a;
-/// Tag of field 2, length-delimited.
+/// Tag of field 2 with a length-delimited value.
 pub const LEN_2: u32 = 0x12;
-/// Tag of field 1, varint.
+/// Tag of field 1 with a varint as its value.
 pub const VARINT_1: u32 = 0x08;
-/// Tag of field 1, eight bytes.
+/// Tag of field 1 with a value of eight bytes.
 pub const FIXED64_1: u32 = 0x09;
-/// Tag of field 1, four bytes.
+/// Tag of field 1 with a value of four bytes.
 pub const FIXED32_1: u32 = 0x0d;
 
 const VARINT: u32 = 0;
@@ -36,7 +36,7 @@ pub struct WireError {
     pub what: &'static str,
 }
 
-/// Result of reading, with an encoding error.
+/// Result of reading from a message: a value or an encoding error.
 pub type WireResult<T> = Result<T, WireError>;
 
 /// Reason why a payload could not be parsed.
@@ -253,13 +253,13 @@ impl<'a> WireReader<'a> {
     }
 }
 
-/// Returns the length of the varint of `value`.
+/// Returns the number of bytes of `value` as a varint.
 #[inline]
 pub fn varint_len(value: u64) -> usize {
     (70 - (value | 1).leading_zeros() as usize) / 7
 }
 
-/// Appends the varint of `value`.
+/// Appends `value` as a varint.
 #[inline]
 pub fn append_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {

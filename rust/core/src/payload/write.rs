@@ -11,7 +11,7 @@ use crate::records::RecordSink;
 use crate::source::SourceError;
 use std::ops::Range;
 
-/// Maximum length of a message.
+/// Maximum length of a protobuf message in bytes.
 const MAX_MESSAGE: usize = i32::MAX as usize;
 /// Maximum total number of bytes of the tags and lengths that precede the context and the feature lists.
 const MAX_HEADERS: usize = 12;
@@ -42,7 +42,7 @@ pub fn write_messages(
     Ok(())
 }
 
-/// A column and the prefix of all its entries.
+/// A column, and the bytes with which each of its map entries begins.
 struct EncodedFeature<'a> {
     column: &'a ColumnData<'a>,
     /// The encoded key, and the tag of the value.
@@ -69,8 +69,8 @@ struct MessageWriter<'d> {
     dialect: &'d MessageDialect,
     record: usize,
     out: &'d mut Vec<u8>,
-    /// Lengths in the order in which they are written: for each entry the length of its value, and for each feature the
-    /// length of its values without the header of the packed field.
+    /// Lengths in the order in which they are written. For each map entry, this is the length of its value. For each
+    /// feature, it is the length of its values without the header of the packed field.
     sizes: Vec<usize>,
     /// Index in `sizes` of the length that is written next.
     next: usize,
@@ -90,7 +90,7 @@ impl MessageWriter<'_> {
             let what = format!("record {} exceeds the maximum length of a message", self.record);
             return Err(Fault::new(FaultKind::LimitExceeded, 0, what).with_values(MAX_MESSAGE, len).into());
         }
-        // Nothing that is written below allocates, except the contents of files.
+        // With this reservation, nothing that is written below allocates memory, except the contents of files.
         memory::reserve(self.out, len + MAX_HEADERS)?;
         if let Some(len) = context_len {
             if kind != PayloadKind::OfRecord {
@@ -105,7 +105,7 @@ impl MessageWriter<'_> {
         Ok(())
     }
 
-    /// Returns the length of the map of the record's features; None if it has none.
+    /// Returns the length of the map that holds the features of the current record; None if the record has no features.
     fn measure_feature_map(&mut self, features: &[EncodedFeature]) -> Result<Option<usize>, OutOfMemory> {
         let (record, mut total) = (self.record, None);
         for feature in features.iter().filter(|feature| feature.column.is_present(record)) {
@@ -193,12 +193,14 @@ fn field_len(len: usize) -> usize {
     1 + varint_len(len as u64) + len
 }
 
-/// Returns the length of a list whose values have `size` bytes: numbers are one packed field, unless there are none.
+/// Returns the length of a list whose values have `size` bytes. Numbers are one packed field, which is omitted if
+/// empty.
 fn list_len(values: &ValuesRef, size: usize) -> usize {
     if size == 0 || values.kind() == ValueKind::Bytes { size } else { field_len(size) }
 }
 
-/// Returns the length of values: each byte string as a field, numbers without the header of the packed field.
+/// Returns the encoded length of values. A byte string counts as a whole field, numbers without the header of their
+/// packed field.
 fn values_len(values: &ValuesRef, range: Range<usize>) -> usize {
     match values {
         ValuesRef::Bytes { splits, .. } | ValuesRef::External { splits, .. } => {

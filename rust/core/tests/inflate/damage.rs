@@ -1,4 +1,4 @@
-//! Each kind of damage: the data before it is read, and every later read returns the same fault.
+//! Each kind of damage: reads return the data before it, and every later read returns the same fault.
 use super::data::{add_container, compress_gzip, compress_zlib, generate_data, open_source, read_all};
 use super::fixed::{gzip_text, gzip_with_all_fields, zlib_text};
 use recordmill_core::error::{Fault, FaultKind};
@@ -199,7 +199,7 @@ fn decompression_bomb_stops_at_the_limit() {
     assert_eq!(fault.map(|fault| fault.kind), Some(FaultKind::LimitExceeded));
 }
 
-/// A source whose reads fail once.
+/// A source of which one read fails: the first one at an offset other than 0.
 struct FailingOnce(Vec<u8>, std::sync::atomic::AtomicBool);
 
 impl ReadAt for FailingOnce {

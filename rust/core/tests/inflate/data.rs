@@ -99,7 +99,7 @@ pub fn open_source(file: Vec<u8>, container: Container, spacing: u64) -> Compres
     CompressedSource::new(file, container, Limits::default(), spacing)
 }
 
-/// Reads all data in reads of `step` bytes; returns the data and the fault at its end.
+/// Reads the whole source, `step` bytes at a time. Returns the data and, if a fault ended the read, that fault.
 pub fn read_all(source: &dyn ReadAt, step: usize) -> (Vec<u8>, Option<Fault>) {
     let (mut data, mut buf) = (Vec::new(), vec![0; step]);
     loop {

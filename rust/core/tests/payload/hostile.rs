@@ -62,7 +62,7 @@ fn sample_specs(kind: PayloadKind) -> Vec<ColumnSpec> {
 
 /// Passes `payload` to every function that reads payloads, and checks that they agree whether it is valid.
 ///
-/// The parser parses a valid payload before it, so that its key cache predicts the same keys.
+/// The parser first parses the payload `valid`, so that its key cache predicts the same keys in `payload`.
 fn assert_readers_agree(kind: PayloadKind, valid: &[u8], payload: &[u8]) {
     let validity = validate_payload(kind, payload);
     let empty_plan = Plan::new(kind, Vec::new()).unwrap();

@@ -25,7 +25,7 @@ fn random_values(random: &mut Random, kind: ValueKind, count: usize) -> Values {
     }
 }
 
-/// Generates the splits of `num_rows` rows with 0 to 3 values each, or 40 in one of ten rows.
+/// Generates the splits of `num_rows` rows. About one in ten rows has 40 values; the others have 0 to 3 values.
 fn random_splits(random: &mut Random, num_rows: usize) -> Vec<i64> {
     let mut splits = vec![0];
     for row in 0..num_rows {

@@ -1,7 +1,7 @@
 //! Functions that the benchmark examples share: reading a list of images and windows, and repeating a task endlessly.
 //!
 //! Each line of a list is `PATH`, or `PATH X Y WIDTH HEIGHT` separated by tabs. Each line of output is the number of
-//! images processed since the last line.
+//! images processed since the previous line.
 use recordmill_image::pixels::Window;
 use std::error::Error;
 use std::io::Write;

@@ -1,5 +1,5 @@
-//! Fuzzes serialized JPEG entry points of valid images: decoding with them never panics, and those that can be parsed
-//! serialize to the same values again.
+//! Fuzzes serialized JPEG entry points of valid images. Decoding with fuzzed entry points must not panic. Entry points
+//! that can be parsed must serialize to the same values again.
 #![no_main]
 #[path = "../entry.rs"]
 mod entry;

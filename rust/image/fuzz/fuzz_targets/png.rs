@@ -1,5 +1,5 @@
-//! Fuzzes PNG decoding with arbitrary files, and with arbitrary pixels in a valid file: no panic, bounded work, and the
-//! pixels of the `png` crate.
+//! Fuzzes PNG decoding with arbitrary files, and with arbitrary pixels in a valid file. Decoding must not panic, must
+//! do bounded work, and must give the pixels of the `png` crate.
 #![no_main]
 #[path = "../png.rs"]
 mod png;

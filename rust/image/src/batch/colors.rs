@@ -1,5 +1,5 @@
-//! Color steps of a batch, such as jitter: parses their parameters, one row of numbers per image, and applies them to
-//! pixels.
+//! Color steps of a batch: operations such as jitter that change the colors of each image. This module parses their
+//! parameters (one row of numbers per image) and applies the steps.
 use super::pixel_values::PixelValues;
 use super::transform::{Image, repeat_for_channels};
 use crate::color::{adjust, channels, erase, hue};
@@ -18,11 +18,11 @@ pub enum ColorStep {
     Gray(Vec<bool>),
     /// Adds an offset to each channel.
     ChannelShift(Vec<ChannelShift>),
-    /// Fills a window of each image, if it has one, with one value per channel.
+    /// Fills a window of each image with one value per channel. An image without a window is not changed.
     Paint(Vec<Option<Window>>, Vec<u16>),
 }
 
-/// Function that builds a step from one row of parameters per image and from the fill values.
+/// Function that builds a color step from one row of parameters per image and the fill values, which only `paint` uses.
 type Build = fn(&mut dyn ExactSizeIterator<Item = &[f64]>, &[u16]) -> Result<ColorStep, OutOfMemory>;
 
 /// For each color step: its name, the number of parameters per image, and the function that builds it.
@@ -34,7 +34,7 @@ const STEPS: &[(&str, usize, Build)] = &[
 ];
 
 impl ColorStep {
-    /// Builds the step called `kind` from `numbers`, which holds the parameters of `count` images one after another.
+    /// Builds the color step called `kind`. `numbers` holds the parameters of `count` images one after another.
     ///
     /// # Errors
     /// `BadArgument` if no step has this name or if the number of parameters is wrong; `OutOfMemory`.
@@ -51,13 +51,13 @@ impl ColorStep {
     }
 }
 
-/// The factors of one image's color jitter and the order in which they apply: 0 brightness, 1 contrast, 2 saturation, 3
-/// hue.
+/// Color jitter of one image: four adjustments and their order. The adjustments have the numbers 0 brightness, 1
+/// contrast, 2 saturation and 3 hue.
 #[derive(Debug, Clone, Copy)]
 pub struct JitterFactors {
-    /// Factor of each adjustment, `None` if it is not used; the hue factor is a fraction of the circle.
+    /// Factor of each adjustment; `None` skips the adjustment. The hue factor is a fraction of the hue circle.
     pub factors: [Option<f64>; 4],
-    /// Order of the adjustments.
+    /// Numbers of the adjustments in the order in which they are applied.
     pub order: [usize; 4],
 }
 

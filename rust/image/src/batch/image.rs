@@ -1,4 +1,4 @@
-//! Processes one image from its encoded bytes to its slot in the batch.
+//! Processes one image: decodes, transforms and normalizes it, and writes it to its output slot in the batch.
 use super::colors::apply_color_steps;
 use super::pixel_values::{PixelValues, SourcePixel};
 use super::plan::{DecodeOptions, ImageGeometry, Job, OutputFormat};
@@ -20,11 +20,11 @@ use crate::pixels::{Size, Window};
 
 /// Memory for an image whose size and channels are only known after decoding.
 pub trait OutputMemory {
-    /// Returns the slot for the image.
+    /// Returns the output slot of the image.
     fn slot(&mut self, output_format: &OutputFormat, size: Size, channels: usize) -> Result<Slot<'_>>;
 }
 
-/// Decodes image number `row` of the job, applies geometry and color steps, and writes the result into its slot.
+/// Decodes image number `row` of the job, applies geometric and color operations, and writes it to its output slot.
 pub fn decode_image(worker: &mut WorkerState, job: &Job, row: usize, memory: &mut dyn OutputMemory) -> Result<()> {
     let geometry = &job.geometry[row];
     let part = prepare_resized_part(job, geometry)?;
@@ -63,8 +63,9 @@ fn multiply_by_factor<T: SourcePixel>(source: &[T], factor: f32) -> Result<Vec<f
     Ok(output)
 }
 
-/// Prepares the window of the resized image that the output needs, if resizing is the only step and the kernel can
-/// compute a window without the rest of the image.
+/// Prepares to compute only the window of the resized image that the output needs. Returns `None` if the image keeps
+/// its size, if the plan has operations besides resize, crop and horizontal flip, or if the kernel computes only whole
+/// images.
 fn prepare_resized_part(job: &Job, geometry: &ImageGeometry) -> Result<Option<ResizedPart>> {
     let resized = geometry.resized;
     let from = Size { width: geometry.window.width, height: geometry.window.height };
@@ -81,18 +82,18 @@ fn prepare_resized_part(job: &Job, geometry: &ImageGeometry) -> Result<Option<Re
     }
 }
 
-/// Converts `inner`, which is relative to `outer`, to coordinates of the image.
+/// Converts the window `inner`, whose position is relative to `outer`, to coordinates of the image.
 fn offset_window(outer: Window, inner: Window) -> Window {
     Window { x: outer.x + inner.x, y: outer.y + inner.y, ..inner }
 }
 
-/// Whether the plan contains nothing but a resize, a crop and a horizontal flip.
+/// Returns whether the plan of an image contains nothing but a resize, a crop and a horizontal flip.
 fn is_resize_only(job: &Job, geometry: &ImageGeometry) -> bool {
     job.colors.is_empty() && geometry.matrix.is_none() && !geometry.flip[1]
 }
 
-/// Applies the plan of image number `row` to decoded pixels: those of the planned window if `is_window` is set,
-/// otherwise of the whole image.
+/// Applies the plan of image number `row` to decoded pixels. They cover only the planned window if `is_window` is set,
+/// otherwise the whole image.
 pub fn process_pixels<T: SourcePixel>(
     pixels: &mut [T],
     (size, channels): (Size, usize),
@@ -167,7 +168,7 @@ fn write_to_slot(
     }
 }
 
-/// Returns the slot of an image after checking that mean and std fit its channels.
+/// Returns the output slot of an image, or an error unless mean and std each have one value or one per channel.
 fn output_slot<'m>(
     channels: usize,
     geometry: &ImageGeometry,

@@ -14,7 +14,7 @@ use crate::png::{self, Palette};
 
 /// An element type of class numbers.
 pub trait Class: Copy + Default + Send + 'static {
-    /// Converts a class number; `None` if this type cannot represent it.
+    /// Converts a class number to this type. Returns `None` if the type cannot represent it.
     fn from_value(value: u16) -> Option<Self>;
 }
 
@@ -30,8 +30,8 @@ macro_rules! class {
 
 class!(u8, u16, i32, i64);
 
-/// Decodes each mask into its part of `out`; the parts have equal sizes. Returns the numbers and faults of the masks
-/// that failed, in order.
+/// Decodes the masks into consecutive parts of `out`, which have equal sizes. Returns the index and the error of each
+/// mask that failed, in batch order.
 ///
 /// # Errors
 /// If there is not enough memory for the results of the batch.
@@ -52,7 +52,7 @@ pub fn decode_masks_into<C: Class>(
     Ok(faults)
 }
 
-/// Decodes each mask into newly allocated memory. Returns the numbers of the masks and their results, in order.
+/// Decodes each mask into newly allocated memory. Returns the index and the result of each mask, in batch order.
 ///
 /// # Errors
 /// If there is not enough memory for the results of the batch.
@@ -77,14 +77,14 @@ fn store_classes<C: Class>(levels: &PixelValues, out: &mut [C]) -> Result<()> {
     match levels {
         PixelValues::Bytes(values) => copy_classes(values, out),
         PixelValues::Words(values) => copy_classes(values, out),
-        PixelValues::Floats(_) => Err(unsupported("classes", "fractions")),
+        PixelValues::Floats(_) => Err(unsupported("integer class numbers", "floats")),
     }
 }
 
 fn copy_classes<T: Copy + Into<u16>, C: Class>(values: &[T], out: &mut [C]) -> Result<()> {
     if values.len() != out.len() {
-        let found = format!("{} classes", values.len());
-        return Err(ImageFault::new(ImageFaultKind::BadArgument, 0, format!("{} classes", out.len()), found));
+        let found = format!("{} pixels", values.len());
+        return Err(ImageFault::new(ImageFaultKind::BadArgument, 0, format!("a mask of {} pixels", out.len()), found));
     }
     for (to, from) in out.iter_mut().zip(values) {
         let value = (*from).into();
@@ -114,7 +114,8 @@ fn decode_mask(worker: &mut WorkerState, job: &Job, plan: &MaskPlan, row: usize)
     }
 }
 
-/// Applies the orientation of a mask, resizes it to its image, and applies the geometry of the image.
+/// Applies the orientation of a mask, resizes the mask to the size of its image, and applies the geometry of that
+/// image.
 fn transform_mask<T: SourcePixel>(
     stored: &[T],
     size: Size,
@@ -126,7 +127,7 @@ fn transform_mask<T: SourcePixel>(
     let (size, oriented) = apply_orientation(View::new(stored, size, 1)?, orientation)?;
     let Some((image, decoded)) = plan.sizes.get(row) else { return Ok((size, T::wrap(oriented))) };
     if size != *image && !plan.fit {
-        return Err(unsupported("a mask of its image's size", &format!("{} x {}", size.width, size.height)));
+        return Err(unsupported("a mask with the size of its image", &format!("{} x {}", size.width, size.height)));
     }
     let fitted = match size == *decoded {
         true => oriented,

@@ -20,7 +20,7 @@ pub trait SourcePixel: PixelType {
     /// The value of this type that corresponds to the 8-bit value 1.
     const UNIT: u16 = 1;
 
-    /// Wraps the values of an image.
+    /// Wraps the values of an image in the `PixelValues` variant of this type.
     fn wrap(values: Vec<Self>) -> PixelValues;
 
     /// Resizes an image. Kernels that do not round return floats.
@@ -31,12 +31,12 @@ pub trait SourcePixel: PixelType {
         }
     }
 
-    /// Normalizes an image that has the size of the slot and writes it there.
+    /// Normalizes an image and writes it to the output slot `slot`, which must have the size of the image.
     fn write_to_slot(view: View<Self>, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
         slot.write_image(view, flip, normalize)
     }
 
-    /// Resizes an image to the size of the slot, normalizes it and writes it there.
+    /// Resizes an image to the size of the output slot `slot`, normalizes it and writes it to the slot.
     fn resize_into(view: View<Self>, kernel: Kernel, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
         let (size, channels) = (slot.size(), slot.channels());
         match Self::resized(view, size, kernel)? {

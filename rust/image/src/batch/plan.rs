@@ -32,11 +32,11 @@ pub enum Gray {
 /// Treatment of 16-bit samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SixteenBit {
-    /// An image with 16-bit samples is a fault.
+    /// An image with 16-bit samples is rejected with an error.
     Refuse,
     /// All bits are kept.
     Keep,
-    /// The upper byte is kept.
+    /// Only the upper byte of each sample is kept.
     HighByte,
 }
 
@@ -53,7 +53,7 @@ pub struct DecodeOptions {
     pub dct: Dct,
     /// Formula that converts CMYK JPEG images to RGB.
     pub cmyk: CmykConversion,
-    /// Whether subsampled chroma of JPEG is interpolated.
+    /// Whether subsampled chroma of JPEG is interpolated instead of repeated.
     pub fancy: bool,
     /// Scale at which JPEG is decoded.
     pub scale: Scale,
@@ -72,7 +72,7 @@ pub struct Placement {
     pub size: Size,
 }
 
-/// Geometric operations on one image, in this order.
+/// Geometric operations on one image, applied in the order of the fields.
 #[derive(Debug, Clone, Copy)]
 pub struct ImageGeometry {
     /// EXIF orientation to apply, 1 to 8.
@@ -102,15 +102,15 @@ pub enum Padding {
     Reflect,
 }
 
-/// Additional options for masks. Of the job's decode options, only `max_pixels` applies to masks; its kernel does not
-/// apply.
+/// Additional options for masks. The job's `max_pixels` applies to masks too. The other decode options and the resize
+/// kernel of the job do not.
 pub struct MaskPlan {
     /// Whether the mask's own EXIF orientation is applied.
     pub upright: bool,
-    /// For each image, its upright size and the upright size at which it is decoded. Empty if the masks have no images;
-    /// they then keep their size.
+    /// Two sizes of the image of each mask, both after EXIF orientation: its full size, and the size at which it is
+    /// decoded. Empty if the masks have no images; the masks then keep their own sizes.
     pub sizes: Vec<(Size, Size)>,
-    /// Whether a mask that differs in size from its image is resized; otherwise it is rejected.
+    /// Whether a mask whose size differs from that of its image is resized. If not, such a mask is rejected.
     pub fit: bool,
     /// Library whose nearest-neighbor positions are used.
     pub rule: Nearest,
@@ -129,9 +129,9 @@ pub struct OutputFormat {
     pub deep: Normalize,
     /// Whether 16-bit memory holds binary16 floats instead of integers.
     pub halves: bool,
-    /// Number of means and number of factors: 1 or the number of channels.
+    /// Number of values in the mean and in the std. Each must be 1 or the number of channels.
     pub counts: [usize; 2],
-    /// Factors for 8-bit and for 16-bit values, applied before the resize.
+    /// Factors by which 8-bit and 16-bit samples are multiplied before the resize; `None` for no multiplication.
     pub factors_before_resize: Option<[f32; 2]>,
 }
 
@@ -142,7 +142,7 @@ impl OutputFormat {
     }
 }
 
-/// A batch of encoded images and its plan.
+/// Input of one batch: the encoded images, and how each is decoded, transformed and stored.
 pub struct Job<'a> {
     /// Encoded images.
     pub payloads: &'a [&'a [u8]],
@@ -155,13 +155,13 @@ pub struct Job<'a> {
     pub geometry: &'a [ImageGeometry],
     /// Resize kernel.
     pub kernel: Kernel,
-    /// Values of the pixels outside the image in crops and padding.
+    /// Values of the pixels that a crop or padding adds outside the image.
     pub padding: Padding,
     /// Interpolation method of the affine map.
     pub sampling: Sampling,
-    /// Value outside the image in the affine map: one per channel, or one for all.
+    /// Values of the output pixels that the affine map takes from outside the image: one per channel, or one for all.
     pub warp_fill: Vec<u16>,
-    /// Color steps.
+    /// Color operations, in the order in which they are applied.
     pub colors: &'a [ColorStep],
     /// Memory layout and values of the output.
     pub output_format: OutputFormat,

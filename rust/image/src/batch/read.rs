@@ -28,8 +28,8 @@ pub fn detect_format(data: &[u8]) -> Result<ImageFormat> {
     Err(ImageFault::new(ImageFaultKind::Unsupported, 0, "JPEG or PNG", format!("a file that begins with {start:02x?}")))
 }
 
-/// Shape of the decoded pixels in the worker's memory. `is_window` states that only the requested window was decoded,
-/// `is_deep` that the samples have 16 bits.
+/// Shape of the decoded pixels in the worker's memory. `is_window` states that only the requested window was decoded.
+/// `is_deep` states that the samples have 16 bits.
 pub struct DecodedShape {
     pub size: Size,
     pub channels: usize,
@@ -37,8 +37,8 @@ pub struct DecodedShape {
     pub is_deep: bool,
 }
 
-/// Decodes an image into the worker's memory, and only its `region` if the decoder supports that. If the entry points
-/// belong to another image, they are ignored.
+/// Decodes an image into the worker's memory. A decoder that supports regions decodes only `region`. Entry points that
+/// belong to another image are ignored.
 pub fn decode_to_worker(
     worker: &mut WorkerState,
     (data, points): (&[u8], &[u8]),

@@ -22,10 +22,10 @@ pub struct Decoded<T> {
     pub channels: usize,
 }
 
-/// Decodes each image into its part of `out`; the parts have equal sizes. Returns the numbers and faults of the images
-/// that failed, in order.
+/// Decodes the images into consecutive parts of `out`, which have equal sizes. Returns the index and the error of each
+/// image that failed, in batch order.
 ///
-/// The part of an image that failed has unspecified values; the others are not affected.
+/// If an image fails, its part of `out` has unspecified values; the parts of other images are not affected.
 ///
 /// # Errors
 /// If there is not enough memory for the results of the batch.
@@ -44,10 +44,10 @@ pub fn decode_into<T: Element>(
     Ok(faults)
 }
 
-/// Images with their numbers in the batch, or the fault of an image.
+/// For each image, its index in the batch, and the decoded image or an error.
 pub type NumberedImages<T> = Vec<(usize, Result<Decoded<T>>)>;
 
-/// Decodes each image into newly allocated memory. Returns the numbers of the images and their results, in order.
+/// Decodes each image into newly allocated memory. Returns the index and the result of each image, in batch order.
 ///
 /// # Errors
 /// If there is not enough memory for the results of the batch.
@@ -74,7 +74,7 @@ pub fn transform_pixels<S: SourcePixel, T: Element>(
     Ok(image)
 }
 
-/// Memory of the caller, whose size is fixed before the image is decoded.
+/// Output memory that the caller provides. Its size is fixed before the image is decoded.
 struct FixedMemory<'a, T>(&'a mut [T]);
 
 impl<T: Element> OutputMemory for FixedMemory<'_, T> {
@@ -136,19 +136,20 @@ pub struct WorkerState {
     pub deep: Vec<u16>,
 }
 
-/// Largest size in bytes of the buffers of a state that is kept for reuse.
+/// A worker state is kept for reuse only if its pixel buffers have at most this many bytes in total.
 const MAX_REUSED_BYTES: usize = 64 << 20;
 const MAX_IDLE: usize = 64;
 
 static IDLE: Mutex<Vec<WorkerState>> = Mutex::new(Vec::new());
 
 impl WorkerState {
-    /// Returns an idle state or a new one. Uses `try_lock`, because the lock may be held forever after a fork.
+    /// Returns an idle worker state, or a new one if none is idle. Uses `try_lock`, because the lock may be held
+    /// forever after a fork.
     pub fn take_idle() -> Self {
         IDLE.try_lock().ok().and_then(|mut idle| idle.pop()).unwrap_or_default()
     }
 
-    /// Makes the state available to [`WorkerState::take_idle`].
+    /// Makes the worker state available to [`WorkerState::take_idle`].
     pub fn return_to_idle(self) {
         if self.pixels.capacity() + 2 * self.deep.capacity() > MAX_REUSED_BYTES {
             return;
@@ -162,12 +163,12 @@ impl WorkerState {
     }
 }
 
-/// Builds serialized entry points for each payload, of at most `share` bytes per payload byte minus `fixed` bytes. The
-/// result of a payload is empty if too few entry points fit, or if the payload is not a valid sequential JPEG without
-/// restart markers.
+/// Builds serialized entry points for each payload. They take at most `share` bytes per payload byte, minus `fixed`
+/// bytes. The result of a payload is empty if too few entry points fit, or if the payload is not a valid sequential
+/// JPEG without restart markers.
 ///
 /// # Errors
-/// The number of a payload and an `OutOfMemory` fault if there is not enough memory.
+/// If there is not enough memory: the index of a payload, and an `OutOfMemory` error.
 pub fn build_entry_points(
     payloads: &[&[u8]],
     share: f64,

@@ -20,14 +20,15 @@ pub fn is_whole_image(place: &Placement, resized: Size) -> bool {
     (place.x, place.y) == (0, 0) && place.size == resized
 }
 
-/// Converts a placement to a window. Returns `None` if it extends beyond an image of `size`.
+/// Converts a placement to a window. Returns `None` if the placement extends beyond an image of `size`.
 pub fn window_within(place: &Placement, size: Size) -> Option<Window> {
     let (x, y) = (usize::try_from(place.x).ok()?, usize::try_from(place.y).ok()?);
     let window = Window { x, y, width: place.size.width, height: place.size.height };
     window.lies_in(size).then_some(window)
 }
 
-/// Applies all geometric operations after the window. 8-bit fill values are multiplied by `unit`.
+/// Applies all geometric operations that follow the crop to `geometry.window`. 8-bit fill values are multiplied by
+/// `unit`.
 pub fn apply_geometry<T: SourcePixel>(
     source: View<T>,
     job: &Job,
@@ -104,7 +105,8 @@ fn crop_or_pad<T: PixelType>(view: View<T>, place: &Placement, padding: &Padding
     Ok(View::new(&pixels, size, view.channels())?.crop(window)?.to_vec()?)
 }
 
-/// Returns the number of pixels to add before and after an axis of `length` so that `count` pixels from `start` exist.
+/// Returns the number of pixels to add before and after an axis of `length` pixels, so that the `count` pixels from
+/// position `start` on exist.
 fn padding_margins(start: i64, count: usize, length: usize) -> Result<(usize, usize)> {
     const FAR: i64 = 1 << 24;
     if !(-FAR..=FAR).contains(&start) || count as i64 > FAR {

@@ -5,7 +5,7 @@ use super::planes;
 use super::writer::Encode;
 use crate::geometry::dispatch::{self, Kernel};
 
-/// Two rows and the weight of the second one.
+/// Two rows to interpolate between, and the weight of the lower row.
 #[derive(Clone, Copy)]
 pub(super) struct RowPair<'a> {
     pub upper: &'a [f32],
@@ -13,7 +13,8 @@ pub(super) struct RowPair<'a> {
     pub weight: f32,
 }
 
-/// Interpolates and stores an interleaved row. Mean and factor are repeated for every pixel.
+/// Interpolates, normalizes and stores an interleaved row. `mean` and `factor` have one value for each value of the
+/// row.
 pub(super) struct InterpolatedRow<'a, E: Encode> {
     pub pair: RowPair<'a>,
     pub mean: &'a [f32],

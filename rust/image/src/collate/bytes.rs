@@ -4,7 +4,7 @@ use super::planes;
 use super::writer::{Encode, Floats};
 use crate::geometry::dispatch::{self, Kernel};
 
-/// Normalizes and stores an interleaved row. Mean and factor are repeated for every pixel.
+/// Normalizes and stores an interleaved row. `mean` and `factor` have one value for each value of the row.
 pub(super) struct NormalizeRow<'a, E: Encode> {
     pub row: &'a [u8],
     pub mean: &'a [f32],

@@ -12,7 +12,8 @@ pub fn to_half(value: f32) -> u16 {
     let magnitude = bits & 0x7fff_ffff;
     // Adding 0.5 makes the float addition round a subnormal result to a multiple of 2^-24.
     let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
-    // The exponent bias changes from 127 to 15. Adding 0xfff and the last kept bit rounds the 13 dropped bits to even.
+    // The exponent bias changes from 127 to 15. Adding 0xfff and the last kept bit rounds to nearest, ties to even,
+    // before 13 bits are dropped.
     let normal = magnitude.wrapping_add(0xc800_0fff).wrapping_add((magnitude >> 13) & 1) >> 13;
     let finite = if magnitude < 0x3880_0000 { subnormal } else { normal };
     let special = if magnitude > 0x7f80_0000 { 0x7e00 | ((magnitude >> 13) & 0x3ff) } else { 0x7c00 };

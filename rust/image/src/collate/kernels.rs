@@ -4,8 +4,8 @@ use crate::geometry::dispatch::Kernel;
 /// Rounds to the nearest byte, ties to even. Values out of range saturate; NaN becomes 0.
 #[inline(always)]
 pub(crate) fn to_byte(value: f32) -> u8 {
-    // A float32 of 2^23 or more has no fraction bits, so adding 2^23 rounds the value to an integer, ties to even, in
-    // the low bits.
+    // A float32 of 2^23 or more has no fraction bits. Adding 2^23 therefore rounds the value to an integer, ties to
+    // even, and puts this integer into the low bits.
     const SHIFT: f32 = 8_388_608.0;
     let above = if value > 0.0 { value } else { 0.0 };
     let clamped = if above < 255.0 { above } else { 255.0 };

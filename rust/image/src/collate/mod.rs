@@ -1,4 +1,4 @@
-//! Storage of images in batch memory: slots of every element type and layout.
+//! Storage of images in the memory of a batch: output slots of every element type and layout.
 mod blend;
 mod bytes;
 pub mod half;

@@ -1,13 +1,14 @@
-//! AVX2 implementation: three-channel pixels to three planes of floats, eight pixels at a time.
+//! AVX2 code that normalizes three-channel pixels and stores them in three planes of floats, eight pixels at a time.
 use super::blend::RowPair;
 use std::arch::x86_64::*;
 
-/// Number of pixels per step.
+/// Number of pixels that are processed at a time.
 const STEP: usize = 8;
-/// Number of bytes per load: four pixels of three bytes, and four bytes of other pixels.
+/// Number of bytes per load: four pixels of three bytes, and four bytes of neighboring pixels.
 const LOAD: usize = 16;
 
-/// Normalizes a row of bytes in whole steps. Returns the number of pixels processed.
+/// Normalizes a row of bytes, `STEP` pixels at a time. Returns the number of pixels processed; fewer than `STEP`
+/// remain.
 #[target_feature(enable = "avx2")]
 pub(super) fn normalize_bytes(row: &[u8], mean: [f32; 3], factor: [f32; 3], output: [&mut [f32]; 3]) -> usize {
     let orders: [__m256i; 3] = [channel_shuffle(0), channel_shuffle(1), channel_shuffle(2)];
@@ -25,8 +26,8 @@ pub(super) fn normalize_bytes(row: &[u8], mean: [f32; 3], factor: [f32; 3], outp
     done
 }
 
-/// Interpolates between two rows of floats and normalizes the result in whole steps. Returns the number of pixels
-/// processed.
+/// Interpolates between two rows of floats and normalizes the result, `STEP` pixels at a time. Returns the number of
+/// pixels processed; fewer than `STEP` remain.
 #[target_feature(enable = "avx2")]
 pub(super) fn interpolate_and_normalize(
     pair: RowPair,
@@ -48,7 +49,7 @@ pub(super) fn interpolate_and_normalize(
             *vector = _mm256_add_ps(upper, _mm256_mul_ps(_mm256_sub_ps(lower, upper), weight));
         }
         let [a, b, c] = vectors;
-        // The lanes of each channel are at different positions in the three vectors, so blending collects them.
+        // The values of a channel are in different lanes of the three vectors, so blends collect all eight of them.
         let reds = _mm256_blend_ps::<0b0010_0100>(_mm256_blend_ps::<0b1001_0010>(a, b), c);
         let greens = _mm256_blend_ps::<0b0100_1001>(_mm256_blend_ps::<0b0010_0100>(a, b), c);
         let blues = _mm256_blend_ps::<0b1001_0010>(_mm256_blend_ps::<0b0100_1001>(a, b), c);
@@ -69,7 +70,8 @@ fn normalize_lanes(values: __m256, mean: f32, factor: f32) -> __m256 {
     _mm256_mul_ps(_mm256_sub_ps(values, _mm256_set1_ps(mean)), _mm256_set1_ps(factor))
 }
 
-/// Loads eight pixels: the lower half starts with the first four, the upper half ends with the last four.
+/// Loads eight pixels. The lower half of the vector starts with the first four pixels; the upper half ends with the
+/// last four.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn load_eight_pixels(pixels: &[u8; 3 * STEP]) -> __m256i {
@@ -79,7 +81,7 @@ fn load_eight_pixels(pixels: &[u8; 3 * STEP]) -> __m256i {
 
 /// Returns the shuffle that moves the bytes of one channel to 32-bit lanes.
 fn channel_shuffle(channel: usize) -> __m256i {
-    // The load of the upper half begins before its first pixel.
+    // The upper half of the vector begins with four bytes that precede its first pixel.
     let before = |lane: usize| if lane < LOAD { 0 } else { 3 * STEP / 2 - (3 * STEP - LOAD) };
     let bytes: [u8; 32] =
         std::array::from_fn(

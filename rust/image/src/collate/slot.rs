@@ -1,4 +1,4 @@
-//! A slot: the memory of one image in a batch, with its element type, layout and size.
+//! An output slot: the memory of one image in a batch, with its element type, layout and size.
 use super::kernels::ConvertToFloat;
 use super::writer::{RowWriter, write_single};
 use crate::color::normalize::Normalize;
@@ -18,7 +18,7 @@ pub enum Layout {
     Nchw,
 }
 
-/// The values of a slot.
+/// The output values of a slot, by element type.
 #[derive(Debug)]
 pub enum SlotValues<'a> {
     /// 8-bit integers, rounded to the nearest, ties to even, and saturated.
@@ -41,7 +41,7 @@ impl SlotValues<'_> {
     }
 }
 
-/// The memory of one image of known size.
+/// Output slot: the memory to which the pixels of one image are written.
 #[derive(Debug)]
 pub struct Slot<'a> {
     pub(super) values: SlotValues<'a>,
@@ -51,7 +51,8 @@ pub struct Slot<'a> {
 }
 
 impl<'a> Slot<'a> {
-    /// Creates a slot in `values`, which must have the length of an image of `size`.
+    /// Creates the slot of an image of `size`, whose pixels are stored in `values`. Returns an error unless the length
+    /// of `values` is width x height x channels.
     pub fn new(values: SlotValues<'a>, layout: Layout, size: Size, channels: usize) -> Result<Self> {
         let expected = count_values(size, channels)?;
         if values.len() != expected {
@@ -107,7 +108,7 @@ impl<'a> Slot<'a> {
         Ok(())
     }
 
-    /// Returns a fault unless the slot has exactly this size and number of channels.
+    /// Returns an error unless the slot has exactly this size and number of channels.
     pub(crate) fn check_shape(&self, size: Size, channels: usize) -> Result<()> {
         let own = (self.size.width, self.size.height, self.channels);
         if own == (size.width, size.height, channels) {

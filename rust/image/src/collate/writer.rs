@@ -1,4 +1,4 @@
-//! Writes the rows of an image into its slot: normalized, in the element type and layout of the slot.
+//! Writes the rows of an image to its output slot: normalized, in the element type and layout of the slot.
 use super::blend::{InterpolatedRow, RowPair, StoreFloats, interpolate_planes};
 use super::bytes::{CopyPlanes, NormalizeChannel, NormalizePlanes, NormalizeRow, float_planes};
 use super::half::round_row_to_half;
@@ -11,14 +11,14 @@ use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 use std::ops::Range;
 
-/// Normalizes rows of pixels and writes them to a slot.
+/// Normalizes rows of pixels and writes them to an output slot.
 pub(crate) struct RowWriter<'a> {
     slot: Slot<'a>,
     normalize: Normalize,
     mean: Vec<f32>,
     factor: Vec<f32>,
     blended: Vec<f32>,
-    /// One row of each plane; empty for interleaved channels.
+    /// Buffer for one row of each plane; empty if the channels are interleaved.
     plane: Vec<f32>,
 }
 
@@ -194,7 +194,7 @@ impl<'a> RowWriter<'a> {
     }
 }
 
-/// Returns the values `row` of each of three consecutive planes, which have `plane` values each.
+/// Splits `values` into three planes of `plane` values each. Returns the range `row` of each plane.
 fn plane_rows<T>(values: &mut [T], plane: usize, row: Range<usize>) -> [&mut [T]; 3] {
     let (first, rest) = values.split_at_mut(plane);
     let (second, third) = rest.split_at_mut(plane);
@@ -217,7 +217,7 @@ pub(super) fn write_single(slot: &mut Slot, row: &[u8], normalize: &Normalize) -
     Ok(())
 }
 
-/// Conversion of a normalized float to the element type of a slot.
+/// Conversion of a normalized float to the element type of the output slot.
 pub(super) trait Encode {
     type Stored;
     fn encode(value: f32) -> Self::Stored;

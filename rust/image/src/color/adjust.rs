@@ -18,7 +18,7 @@ pub fn brightness(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()>
     Ok(())
 }
 
-/// Adjusts contrast: blends with the mean luma of the whole image, halves rounded up.
+/// Adjusts contrast: blends with the mean luma of the whole image, which is rounded to an integer, halves up.
 pub fn contrast(pixels: &mut [u8], channels: usize, factor: f32) -> Result<()> {
     check_arguments(pixels, channels, factor)?;
     let count = (pixels.len() / channels).max(1);
@@ -53,8 +53,8 @@ fn check_arguments(pixels: &[u8], channels: usize, factor: f32) -> Result<()> {
     bad_argument("a finite factor of 0 or more", factor.to_string())
 }
 
-/// Iterates over the color channels of every pixel, without its alpha: the first channel of one or two, the first three
-/// of three or four.
+/// Iterates over the color channels of every pixel, without alpha. An image of one or two channels has one color
+/// channel; an image of three or four channels has three.
 fn color_values(pixels: &mut [u8], channels: usize) -> impl Iterator<Item = &mut [u8]> {
     let count = if channels < 3 { 1 } else { 3 };
     pixels.chunks_exact_mut(channels).map(move |pixel| &mut pixel[..count])
@@ -72,8 +72,8 @@ fn blend_values(degenerate: u8, value: u8, factor: f32) -> u8 {
     (degenerate + factor * (value - degenerate)) as u8
 }
 
-/// Adds color noise: one offset per channel for all pixels, rounded to the nearest integer, ties to even, and
-/// saturated.
+/// Adds color noise: the same offset per channel to all pixels. The sums are rounded to the nearest integer, ties to
+/// even, and saturate.
 ///
 /// The caller computes the offsets along the principal components of natural images (A. Krizhevsky, I. Sutskever, G. E.
 /// Hinton: ImageNet Classification with Deep Convolutional Neural Networks, 2012, section 4.1).

@@ -6,7 +6,8 @@ use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::view::bad_argument;
 use crate::memory::{self, OutOfMemory};
 
-/// Number of pixels that are processed at a time in planar form: three planes fit into the L1 cache.
+/// Number of pixels that are split into planes and processed at a time. Three planes of this length fit into the L1
+/// cache.
 const GROUP: usize = 64;
 
 /// A color operation.
@@ -18,7 +19,7 @@ pub enum Operation {
     FromHsv,
     /// Multiplies the saturation by a factor.
     ScaleSaturation(f32),
-    /// Shifts the hue by -1 to 1 of the circle.
+    /// Shifts the hue by a fraction of the hue circle, from -1 to 1.
     ShiftHue(f32),
 }
 
@@ -55,7 +56,7 @@ impl ChannelValue for u8 {
     }
 }
 
-/// Applies an operation to every pixel of `pixels`, which have three channels.
+/// Applies an operation to every pixel. `pixels` holds three channels per pixel.
 pub fn apply_operation<T: ChannelValue>(pixels: &[T], change: Operation) -> Result<Vec<T>> {
     if !pixels.len().is_multiple_of(3) {
         return bad_argument("whole pixels of 3 channels", format!("{} values", pixels.len()));
@@ -81,7 +82,7 @@ fn map_pixels<T: ChannelValue>(pixels: &[T], change: impl Fn([f32; 3]) -> [f32; 
     dispatch::run(MapPixels { pixels, change })
 }
 
-/// Applies a function to all pixels, a group at a time.
+/// Applies a function to all pixels, `GROUP` pixels at a time.
 struct MapPixels<'a, T, F> {
     pixels: &'a [T],
     change: F,

@@ -1,8 +1,9 @@
 //! RGB to HLS and back for 8-bit images, with the arithmetic of OpenCV 3.4 (modules/imgproc/src/color.cpp), which MXNet
-//! contains: floats from 0 to 1 internally, hues in steps of two degrees.
+//! contains. It computes with floats from 0 to 1 and stores hues in steps of two degrees.
 //!
-//! OpenCV 3.4 processes four pixels of a row at a time; for the remaining pixels it subtracts in another order. OpenCV
-//! 4 and 5 differ by one for 0.03 % of the colors in RGB to HLS, and not at all in HLS to RGB.
+//! OpenCV 3.4 processes four pixels of a row at a time. For the last pixels of a row, which do not fill a group of
+//! four, it subtracts in another order. OpenCV 4 and 5 give results that differ by one for 0.03 % of the colors in RGB
+//! to HLS. In HLS to RGB, their results are the same.
 use crate::collate::kernels::to_byte;
 use crate::fault::Result;
 use crate::geometry::dispatch::{self, Kernel};
@@ -18,8 +19,8 @@ pub enum Direction {
     HlsToRgb,
 }
 
-/// Converts every pixel of `pixels`, which have three channels, in rows of `width`. The last `num_scalar` pixels of
-/// each row use the arithmetic of OpenCV's scalar code.
+/// Converts every pixel. `pixels` holds three channels per pixel, in rows of `width` pixels. The last `num_scalar`
+/// pixels of each row use the arithmetic of OpenCV's scalar code.
 pub fn convert(pixels: &[u8], direction: Direction, width: usize, num_scalar: usize) -> Result<Vec<u8>> {
     let is_whole_rows = width.checked_mul(3).is_some_and(|row| row > 0 && pixels.len().is_multiple_of(row));
     if !is_whole_rows || num_scalar > width {
@@ -43,7 +44,8 @@ pub fn convert(pixels: &[u8], direction: Direction, width: usize, num_scalar: us
     Ok(output)
 }
 
-/// Number of pixels that are processed at a time in planar form: three planes fit into the L1 cache.
+/// Number of pixels that are split into planes and processed at a time. Three planes of this length fit into the L1
+/// cache.
 const GROUP: usize = 64;
 
 struct ConvertPixels<'a, F> {

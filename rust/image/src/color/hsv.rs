@@ -1,4 +1,5 @@
-//! HSV conversions of single colors in float32 without branches, so that loops over them are vectorized.
+//! HSV conversions of single colors in float32. They have no branches, so that the compiler vectorizes loops that call
+//! them.
 //!
 //! The operations, their order, and the few steps in double precision are TensorFlow's (kernels/image/colorspace_op.h,
 //! adjust_saturation_op.cc, adjust_hue_op.cc). Multiplications and additions are rounded separately on every machine.
@@ -32,7 +33,7 @@ pub(super) fn to_rgb([hue, saturation, value]: Color) -> Color {
     })
 }
 
-/// Multiplies the saturation of a color, clamped to 1: `tf.image.adjust_saturation`.
+/// Multiplies the saturation of a color by a factor and clamps the result to 1, as `tf.image.adjust_saturation` does.
 #[inline(always)]
 pub(super) fn adjust_saturation([red, green, blue]: Color, factor: f32) -> Color {
     let inner = select_float(green < blue, blue, green);
@@ -51,8 +52,8 @@ pub(super) fn adjust_saturation([red, green, blue]: Color, factor: f32) -> Color
     color_of_hue(hue * SIXTHS, select_float(clamped < 1.0, clamped, 1.0) * max, max)
 }
 
-/// Returns the color of a hue in sixths of the circle. A hue that was rounded to a full circle gives gray, as in
-/// TensorFlow.
+/// Returns the RGB color of a hue, a chroma and a value. `sixth` is the hue in sixths of the hue circle. A hue that was
+/// rounded to a full circle (6) gives gray, as in TensorFlow.
 #[inline(always)]
 fn color_of_hue(sixth: f32, chroma: f32, value: f32) -> Color {
     let min = value - chroma;
@@ -62,7 +63,7 @@ fn color_of_hue(sixth: f32, chroma: f32, value: f32) -> Color {
     assign_channels(sixth, [chroma, middle, 0.0]).map(|part| select_float(inside, part, 0.0) + min)
 }
 
-/// Shifts the hue of a color by `sixths` of the circle, from -6 to 6: `tf.image.adjust_hue`.
+/// Shifts the hue of a color as `tf.image.adjust_hue` does. `sixths` is the shift in sixths of the hue circle, -6 to 6.
 #[inline(always)]
 pub(super) fn shift_hue([red, green, blue]: Color, sixths: f32) -> Color {
     let ([max, middle, min], sixth) = sort_channels([red, green, blue]);
@@ -79,7 +80,8 @@ pub(super) fn shift_hue([red, green, blue]: Color, sixths: f32) -> Color {
     assign_channels(hue, [max, min + share * (max - min), min])
 }
 
-/// Returns the largest, middle and smallest channel of a color, and its sixth of the circle.
+/// Returns the largest, middle and smallest channel of a color, and the number (0 to 5) of the sixth of the hue circle
+/// in which the hue lies.
 #[inline(always)]
 fn sort_channels([red, green, blue]: Color) -> (Color, f32) {
     let (low, high) = (select_float(red < green, red, green), select_float(red < green, green, red));
@@ -92,8 +94,8 @@ fn sort_channels([red, green, blue]: Color) -> (Color, f32) {
     ([max, middle, min], select_float(red < green, if_red_less, if_red_more))
 }
 
-/// Assigns the largest, middle and smallest value to channels according to a sixth of the circle; values out of range
-/// use the last one.
+/// Assigns the largest, middle and smallest value to red, green and blue, depending on the sixth of the hue circle.
+/// Values of `sixth` from 5 on, and NaN, mean the last sixth.
 #[inline(always)]
 fn assign_channels(sixth: f32, [max, middle, min]: Color) -> Color {
     let [one, two, three, four, five] = [1.0, 2.0, 3.0, 4.0, 5.0].map(|border| sixth < border);
@@ -109,13 +111,13 @@ fn select_float(first: bool, yes: f32, no: f32) -> f32 {
     if first { yes } else { no }
 }
 
-/// Returns the larger number, or NaN if one is NaN.
+/// Returns the larger of two numbers, or NaN if either is NaN.
 #[inline(always)]
 fn max_or_nan(first: f32, second: f32) -> f32 {
     if first >= second || first.is_nan() { first } else { second }
 }
 
-/// Returns the smaller number, or NaN if one is NaN.
+/// Returns the smaller of two numbers, or NaN if either is NaN.
 #[inline(always)]
 fn min_or_nan(first: f32, second: f32) -> f32 {
     if first <= second || first.is_nan() { first } else { second }

@@ -11,7 +11,8 @@ pub fn hue_steps(factor: f64) -> Result<u8> {
     Ok((factor * 255.0) as i32 as u8)
 }
 
-/// Shifts the hue of every RGB pixel by `steps` of 256, through HSV and back.
+/// Shifts the hue of every RGB pixel by `steps` of the 256 steps of Pillow's hue circle. Each pixel is converted to HSV
+/// and back.
 pub fn shift_hue(pixels: &mut [u8], steps: u8) -> Result<()> {
     let found = pixels.len();
     let (colors, rest) = pixels.as_chunks_mut::<3>();

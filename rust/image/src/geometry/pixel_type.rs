@@ -8,11 +8,11 @@ pub trait PixelType: Copy + Default + Into<f32> + Send + Sync + 'static {
     /// Rounds `value` to the nearest sample, ties to even, and saturates.
     fn round_from_f32(value: f32) -> Self;
 
-    /// Converts an interpolated value as Pillow's bilinear transform does: truncated to 8 bits; for 16 bits converted
-    /// to float32 and rounded.
+    /// Converts an interpolated value as Pillow's bilinear transform does. An 8-bit sample is truncated to an integer.
+    /// A 16-bit sample is first converted to float32 and then rounded.
     fn from_interpolated(value: f64) -> Self;
 
-    /// Returns the values as float32 if that is their type.
+    /// Returns the values unchanged if their type is float32, otherwise `None`.
     fn as_f32_slice(_values: &[Self]) -> Option<&[f32]> {
         None
     }

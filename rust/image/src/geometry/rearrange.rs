@@ -47,8 +47,8 @@ pub fn flip_vertical<T: Copy>(source: View<T>) -> Result<Vec<T>, OutOfMemory> {
 /// Applies an EXIF orientation of 1 to 8 (EXIF 2.32, tag 0x0112). Returns the size and pixels of the upright image.
 pub fn apply_orientation<T: Copy>(source: View<T>, orientation: u8) -> Result<(Size, Vec<T>)> {
     let Size { width, height } = source.size();
-    // The stored rows run right to left in 2, 3, 7, 8; the stored columns run bottom to top in 3, 4, 6, 7; 5 to 8 are
-    // transposed.
+    // In orientations 2, 3, 7 and 8, the stored rows run right to left. In 3, 4, 6 and 7, the stored columns run bottom
+    // to top. In 5 to 8, the image is transposed.
     let (backwards, upwards, is_transposed) = match orientation {
         1..=8 => (matches!(orientation, 2 | 3 | 7 | 8), matches!(orientation, 3 | 4 | 6 | 7), orientation > 4),
         _ => return bad_argument("an EXIF orientation of 1 to 8", orientation.to_string()),
@@ -63,7 +63,7 @@ pub fn apply_orientation<T: Copy>(source: View<T>, orientation: u8) -> Result<(S
     Ok((source.size(), gather_pixels(source, &columns, &rows)?))
 }
 
-/// Returns the pixels at `columns` and `rows`, transposed.
+/// Returns the pixels at the intersections of `columns` and `rows`, transposed: each column becomes an output row.
 fn transpose<T: Copy>(source: View<T>, columns: &[usize], rows: &[usize]) -> Result<Vec<T>, OutOfMemory> {
     let mut output = memory::with_capacity(columns.len() * rows.len() * source.channels())?;
     for x in columns {

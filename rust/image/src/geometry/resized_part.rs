@@ -1,5 +1,5 @@
-//! Resize, horizontal flip and normalization in one pass into a batch slot, for a whole image or a window of the
-//! resized image.
+//! Resizes, flips and normalizes an image in one pass and writes it to its output slot in the batch, either the whole
+//! image or only a window of the resized image.
 use super::resize::two_tap::{self, TwoTap};
 use super::resize::{Kernel, opencv, pillow, resize, resize_f32, tensorflow::Method};
 use super::view::View;
@@ -43,8 +43,8 @@ impl ResizedPart {
         }
     }
 
-    /// Returns, for each row of the source window, whether the resize reads it; or an empty vector if it reads most of
-    /// them.
+    /// Returns one flag per row of the source window: whether the resize reads the row. An empty vector means all rows.
+    /// It is returned for Pillow's filters, and if the window has fewer than three source rows per output row.
     pub fn rows(&self) -> Result<Vec<bool>, OutOfMemory> {
         let (height, lines) = match self {
             Self::Pillow(_) => return Ok(Vec::new()),
@@ -59,8 +59,8 @@ impl ResizedPart {
         Ok(rows)
     }
 
-    /// Multiplies samples by `factor` before they are resized. Returns `None` for kernels that do not compute in
-    /// floating point.
+    /// Sets the factor by which samples are multiplied before the resize. Returns `None` for kernels that do not
+    /// compute in floating point.
     pub fn with_factor(self, factor: f32) -> Option<Self> {
         match self {
             Self::TwoTap(part) => Some(Self::TwoTap(part.with_factor(factor))),
@@ -68,8 +68,8 @@ impl ResizedPart {
         }
     }
 
-    /// Resizes `source`, which must be the source window, flips it horizontally if `flip` is set, and normalizes it
-    /// into `slot`.
+    /// Resizes `source`, which must be the source window, flips it horizontally if `flip` is set, normalizes it, and
+    /// writes it to the output slot `slot`.
     pub fn write_to_slot(self, source: View<u8>, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {
         slot.check_shape(slot.size(), source.channels())?;
         match self {
@@ -113,7 +113,7 @@ fn write_rows(
     Ok(())
 }
 
-/// Resizes `source` to the slot's size, flips it horizontally if `flip` is set, and normalizes it.
+/// Resizes `source` to the size of the output slot, flips it horizontally if `flip` is set, and normalizes it.
 ///
 /// Kernels with two taps and Pillow's filters write directly to the slot. Other kernels create an intermediate image.
 pub fn resize_into(source: View<u8>, kernel: Kernel, flip: bool, normalize: &Normalize, slot: Slot) -> Result<()> {

@@ -21,12 +21,12 @@ pub struct View<'a, T> {
     stride: usize,
 }
 
-/// Returns a `BadArgument` fault.
+/// Returns a `BadArgument` error.
 pub(crate) fn bad_argument<T>(expected: impl Into<String>, found: impl Into<String>) -> Result<T> {
     Err(ImageFault::new(ImageFaultKind::BadArgument, 0, expected, found))
 }
 
-/// Returns the number of values of an image; a fault if its size or channels exceed the limits.
+/// Returns the number of values of an image, or an error if its size or channels exceed the limits.
 pub(crate) fn count_values(size: Size, channels: usize) -> Result<usize> {
     let sides = 1..=MAX_SIDE;
     if !sides.contains(&size.width) || !sides.contains(&size.height) {

@@ -1,8 +1,8 @@
 //! Affine transform with the arithmetic of Pillow's `Image.transform` (Geometry.c), sampled at pixel centers.
 //!
-//! The map leads from the output to the source, like Pillow's `data`. Bilinear values are computed in float64 and
-//! truncated to integers. Nearest-neighbor positions use 16.16 fixed point if its range suffices. Both are bit-exact
-//! with Pillow's 8-bit modes and its mode `F`; 16-bit samples are computed as `F` and rounded.
+//! The map converts output positions to source positions, like Pillow's `data`. Bilinear values are computed in float64
+//! and truncated to integers. Nearest-neighbor positions use 16.16 fixed point if its range suffices. Both methods are
+//! bit-exact with Pillow's 8-bit modes and its mode `F`; 16-bit samples are computed as `F` and rounded.
 use super::pixel_type::PixelType;
 use super::view::{MAX_CHANNELS, View, bad_argument, count_values};
 use crate::fault::Result;
@@ -36,7 +36,7 @@ impl Affine {
         (self.a * x + self.b * y + self.c, self.d * x + self.e * y + self.f)
     }
 
-    /// Returns a fault unless all coefficients are finite.
+    /// Returns an error unless all coefficients are finite.
     pub(crate) fn check_finite(&self) -> Result<()> {
         let numbers = [self.a, self.b, self.c, self.d, self.e, self.f];
         if numbers.iter().all(|number| number.is_finite()) {
@@ -51,7 +51,7 @@ impl Affine {
 pub enum Sampling {
     /// The pixel that contains the mapped center.
     Nearest,
-    /// The four pixels around the mapped center; at the border, those that exist.
+    /// The four pixels around the mapped center. Beyond the border, the nearest pixel of the image is used instead.
     Bilinear,
 }
 
@@ -109,9 +109,10 @@ fn interpolate_pixel<T: PixelType>(source: View<T>, x: f64, y: f64, pixel: &mut 
 enum NearestPositions {
     /// Axis-aligned maps: source positions of each column and row, computed by repeated addition as in Pillow.
     Grid { columns: Vec<f64>, rows: Vec<f64> },
-    /// 16.16 fixed point: start, step along x, and step along y for each coordinate.
+    /// Other maps, in 16.16 fixed point. Each source coordinate has three numbers: its value at the first output pixel,
+    /// its increment per output column, and its increment per output row.
     Fixed { x: [i64; 3], y: [i64; 3] },
-    /// Float64: start, step along x, and step along y for each coordinate; for positions beyond 32,768 pixels.
+    /// The same values in float64, for maps with source positions of 32,768 or more.
     Wide { x: [f64; 3], y: [f64; 3] },
 }
 
@@ -159,7 +160,7 @@ impl NearestPositions {
     }
 }
 
-/// Returns the pixel that contains `position`; -1 for negative positions.
+/// Returns the index of the pixel that contains `position`, or -1 for negative positions.
 fn containing_pixel(position: f64) -> i64 {
     if position < 0.0 { -1 } else { position as i64 }
 }

@@ -1,8 +1,8 @@
 //! Affine transform of 8-bit images with the fixed-point arithmetic of OpenCV's `warpAffine`
 //! (modules/imgproc/src/imgwarp.cpp of 3.x and 4.x up to 4.11, also used by MXNet).
 //!
-//! The map leads from the output to the source, and pixel centers are integers. Positions have ten fraction bits when
-//! they are added and five when weights are looked up; weights have fifteen.
+//! The map converts output positions to source positions, and pixel centers are integers. Positions have ten fraction
+//! bits when they are added and five when weights are looked up. Weights have fifteen fraction bits.
 use super::resize::opencv::{cubic_weights, lanczos_weights};
 use super::view::{MAX_CHANNELS, View, count_values};
 use super::warp::Affine;
@@ -26,7 +26,7 @@ pub enum Taps {
 
 /// 1.0 in the fixed-point unit of positions.
 const POSITION_ONE: f64 = 1024.0;
-/// Number of subpixel positions with separate weights.
+/// Number of subpixel positions per axis. Positions are rounded to 1/32 of a pixel before weights are looked up.
 const SUBPIXELS: usize = 32;
 /// 1.0 in the fixed-point unit of weights.
 const WEIGHT_ONE: i32 = 1 << 15;
@@ -72,10 +72,10 @@ fn fill_rows<const C: usize>(
     Ok(())
 }
 
-/// Source position of an output pixel: integer column and row, and the index of its weights.
+/// Source position of an output pixel: integer column and row, and the index of the weights for its subpixel position.
 type SourcePosition = ([i64; 2], usize);
 
-/// The map, with the terms of source positions that depend only on the column.
+/// Computes source positions. `columns` holds the terms that depend only on the output column.
 struct SourcePositions {
     columns: Vec<[i64; 2]>,
     map: Affine,
@@ -105,12 +105,12 @@ impl SourcePositions {
     }
 }
 
-/// Converts a position to fixed point with ten fraction bits, ties to even.
+/// Rounds a position to fixed point with ten fraction bits, ties to even.
 fn to_fixed_position(position: f64) -> i64 {
     i64::from((position * POSITION_ONE).round_ties_even() as i32)
 }
 
-/// Saturates a position to 16 bits, in which OpenCV stores it.
+/// Saturates a position to 16 bits, because OpenCV stores positions in 16 bits.
 fn saturate_16(position: i64) -> i64 {
     position.clamp(i64::from(i16::MIN), i64::from(i16::MAX))
 }
@@ -189,8 +189,8 @@ fn to_fixed_weight(weight: f32) -> i32 {
     i32::from((weight * WEIGHT_ONE as f32).round_ties_even() as i16)
 }
 
-/// Corrects weights so that their sum is one: the difference is subtracted from the largest or smallest of the four
-/// center weights.
+/// Corrects weights so that their sum is one. If the sum is too small, the largest of the four center weights is
+/// increased. If it is too large, the smallest of these is decreased.
 fn correct_weight_sum<const K: usize>(mut weights: [[i32; K]; K]) -> [[i32; K]; K] {
     let excess = weights.iter().flatten().sum::<i32>() - WEIGHT_ONE;
     let middle = K / 2;

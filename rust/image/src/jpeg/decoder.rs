@@ -70,10 +70,10 @@ impl Decoder {
     /// Damage in parts of the file that the window does not need is not detected.
     ///
     /// # Errors
-    /// `Unsupported` for features that this decoder does not implement; `LimitExceeded` before the work is done;
-    /// `BadWindow`, `BadEntryPoints` and `BadArgument` for invalid requests; `Truncated` and `Bad…` for damaged files;
-    /// `OutOfMemory` if a buffer cannot be allocated.
-    /// After a fault, only the rows counted by [`Decoder::num_finished`] have specified contents.
+    /// `Unsupported` for features that this decoder does not implement; `LimitExceeded` for images that exceed a limit,
+    /// before the work is done; `BadWindow`, `BadEntryPoints` and `BadArgument` for invalid requests; `Truncated` and
+    /// `Bad…` for damaged files; `OutOfMemory` if a buffer cannot be allocated. On an error, only the rows counted by
+    /// [`Decoder::num_finished`] have specified contents.
     pub fn decode(
         &mut self,
         data: &[u8],
@@ -90,15 +90,16 @@ impl Decoder {
     }
 
     /// Decodes the part of `window` that a truncated file still contains into `out`, which is resized to fit. Returns
-    /// the size, the number of channels, and the number of decoded rows; the rows below are zero.
+    /// the size, the number of channels, and the number of decoded rows. The rows of `out` below the decoded rows are
+    /// zero.
     ///
     /// If `recover` is true, decoding continues as if an end-of-image marker followed the data, so that all rows are
     /// decoded and the missing part is a flat color. The pixels equal those of a program that uses libjpeg-turbo and
     /// ignores its warnings: damage is not detected, and some blocks before the end of the data may be noise.
     ///
     /// # Errors
-    /// The same as those of [`Decoder::decode`], and `Unsupported` for an image with several scans if `recover` is false;
-    /// `Truncated` if libjpeg-turbo also fails on such a file.
+    /// The same as those of [`Decoder::decode`]. In addition, `Unsupported` for an image with several scans if
+    /// `recover` is false, and `Truncated` for a file on which libjpeg-turbo fails too.
     pub fn decode_truncated(
         &mut self,
         data: &[u8],
@@ -153,7 +154,7 @@ impl Decoder {
         EntryPoints::build_within(data, max_bytes, &mut self.scratch)
     }
 
-    /// Returns the number of rows of the window that the last call completed, whether or not it failed.
+    /// Returns the number of rows of the window that the last decoding call completed, even if that call failed.
     pub fn num_finished(&self) -> usize {
         self.num_finished
     }
@@ -172,7 +173,8 @@ impl Decoder {
         Ok(((reader, scan), output))
     }
 
-    /// Decodes an image whose headers are parsed, and takes back the reusable buffers.
+    /// Decodes an image whose headers are parsed. Then stores the number of finished rows and the reusable buffers in
+    /// `self`.
     fn decode_prepared(
         &mut self,
         (mut reader, scan): (Reader<'_>, Scan),
@@ -209,7 +211,7 @@ fn several_scans_fault(scan: &Scan) -> ImageFault {
         ImageFaultKind::BadEntryPoints,
         scan.offset,
         "no entry points for an image of several scans",
-        "some",
+        "entry points",
     )
 }
 
@@ -277,10 +279,10 @@ pub(super) struct TableCaches {
 #[derive(Default)]
 pub(super) struct Scratch {
     pub(super) caches: TableCaches,
-    /// Entropy-coded bytes without stuffing.
+    /// Buffer for entropy-coded bytes from which the stuffed zero bytes are removed.
     pub(super) unstuffed: Vec<u8>,
-    /// Component planes.
+    /// Buffers for the decoded samples of each color component, before upsampling.
     pub(super) planes: Vec<Vec<u8>>,
-    /// Coefficients of images with several scans.
+    /// The coefficients of each component, for images with several scans.
     pub(super) grids: Vec<Grid>,
 }

@@ -1,7 +1,7 @@
 //! Entry points of a JPEG image, and their serialized form.
 //!
-//! Entry points are a side table of one image. With it, decoding can begin at any listed row of MCUs without decoding
-//! the rows above.
+//! Entry points are a table that belongs to one image. It lists rows of MCUs at which decoding can begin without
+//! decoding the rows above.
 //!
 //! Serialized layout: magic `RMJE`, version u8, fingerprint u64 (length and CRC-32 of the image), then LEB128
 //! variable-length integers: the number of components, the number of MCUs between entry points, and the number of entry
@@ -160,10 +160,10 @@ fn invalid_fault(offset: usize, found: &str) -> ImageFault {
 /// The entry points of one image: for every n-th row of MCUs, the bit position at which the row begins and the DC
 /// predictors at that point.
 ///
-/// They are valid for the bytes of one file; the decoder rejects entry points of another file.
+/// Entry points are valid only for the bytes of one file. The decoder rejects entry points of another file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryPoints {
-    /// Identifies the file.
+    /// Length and CRC-32 of the file, which identify it.
     fingerprint: u64,
     num_components: usize,
     /// Number of MCUs from one entry point to the next.
@@ -176,7 +176,8 @@ impl EntryPoints {
     /// validates it.
     ///
     /// # Errors
-    /// `Unsupported` for images with several scans; `BadArgument` if `every_rows` is zero; otherwise as decoding.
+    /// `Unsupported` for images with several scans; `BadArgument` if `every_rows` is zero; otherwise the errors of
+    /// `Decoder::decode`.
     pub fn build(data: &[u8], every_rows: usize) -> Result<Self> {
         if every_rows == 0 {
             return Err(ImageFault::new(ImageFaultKind::BadArgument, 0, "every_rows of at least 1", "0"));
@@ -184,8 +185,8 @@ impl EntryPoints {
         Self::find_row_starts(data, &mut Scratch::default()).map(|points| points.keep_every(every_rows))
     }
 
-    /// Builds entry points of `data` at as many rows as fit into `max_bytes` when serialized. Returns `None` if none
-    /// fit, or if the file has a restart marker for each row of MCUs.
+    /// Builds entry points of `data` at as many rows as fit into `max_bytes` when serialized. Returns `None` if no
+    /// entry points fit, or if the file has a restart marker for each row of MCUs.
     ///
     /// # Errors
     /// The same as those of [`EntryPoints::build`].
@@ -224,8 +225,8 @@ impl EntryPoints {
         self.points.is_empty()
     }
 
-    /// Returns the entry points if they belong to the image of `reader`, whose scan data begins at byte `start`;
-    /// otherwise a fault.
+    /// Returns the entry points if they belong to the image of `reader`, otherwise an error. `start` is the byte offset
+    /// of its scan data.
     pub(super) fn points_for(&self, reader: &Reader<'_>, start: usize) -> Result<&[EntryPoint]> {
         let (mcus, range) = (reader.frame.mcus(), start..reader.data.len());
         let fits = |point: &EntryPoint| range.contains(&point.offset) && point.mcu < mcus.width * mcus.height;
@@ -280,7 +281,7 @@ struct RowStartFinder<'j, 's, 'a> {
 }
 
 impl Job for RowStartFinder<'_, '_, '_> {
-    /// The entry points, and the offset of the marker after the scan.
+    /// The entry points, and the byte offset in the file of the marker after the scan.
     type Output = Result<(Vec<EntryPoint>, usize)>;
 
     #[inline(always)]

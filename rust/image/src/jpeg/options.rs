@@ -40,7 +40,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Returns a `LimitExceeded` fault if `found` is more than `limit`.
+    /// Returns a `LimitExceeded` error if `found` is more than `limit`.
     pub(super) fn check_limit(limit: usize, found: usize, what: &str, offset: usize) -> Result<()> {
         if found <= limit {
             return Ok(());
@@ -54,7 +54,8 @@ impl Limits {
 pub struct Region<'a> {
     /// The window to decode, in pixels of the scaled image; `None` for the whole image.
     pub window: Option<Window>,
-    /// Whether to write each row of the window; skipped rows of the output keep their contents. Empty for all rows.
+    /// For each row of the window, whether to write it. Rows that are not written keep their contents. Empty to write
+    /// all rows.
     pub rows: &'a [bool],
 }
 
@@ -107,8 +108,8 @@ impl Options {
         Ok((size, self.conversion(header.color)?.channels()))
     }
 
-    /// Returns the conversion from the components of an image to the requested channels; `Unsupported` for a CMYK or
-    /// YCCK image that is not converted to RGB or BGR.
+    /// Returns the conversion from the components of an image to the requested channels. Returns `Unsupported` for a
+    /// CMYK or YCCK image if these options do not convert it to RGB or BGR.
     pub(super) fn conversion(&self, color: ColorModel) -> Result<Conversion> {
         let from = match color {
             ColorModel::Gray => ColorSpace::Gray,

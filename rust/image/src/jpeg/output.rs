@@ -25,7 +25,7 @@ pub(super) struct OutputWindow {
     pub(super) window: Window,
     converter: RowConverter,
     columns: Vec<Range<usize>>,
-    /// Whether to write each row of the window; empty for all rows.
+    /// For each row of the window, whether to write it; empty to write all rows.
     selected_rows: Vec<bool>,
     /// Number of rows of the window that are finished.
     num_finished: usize,
@@ -48,7 +48,7 @@ impl OutputWindow {
             return Err(ImageFault::new(
                 ImageFaultKind::Unsupported,
                 0,
-                "sampling factors that divide the largest",
+                "sampling factors that divide the largest one",
                 found,
             ));
         };
@@ -187,8 +187,8 @@ impl Plane {
         self.mcu_rows
     }
 
-    /// Returns where block (`column`, `row`) of the window's first MCU begins, for MCU rows with even and with odd
-    /// numbers.
+    /// Returns the indices in `samples` at which block (`column`, `row`) begins in even and in odd rows of MCUs. Blocks
+    /// are counted from the window's first MCU.
     pub(super) fn origins(&self, column: usize, row: usize) -> [usize; 2] {
         let start = row * self.edge * self.stride + column * self.edge;
         [start, start + self.mcu_rows * self.stride]

@@ -4,12 +4,12 @@ use super::huffman::BlockError;
 use super::stream::{BitReader, Stream};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 
-/// An MCU at which decoding can begin without decoding those before it.
+/// An MCU at which decoding can begin without decoding the MCUs before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EntryPoint {
     /// MCU number in the scan.
     pub(super) mcu: usize,
-    /// Byte offset in the image at which the MCU begins.
+    /// Byte offset in the file at which the MCU begins.
     pub(super) offset: usize,
     /// Number of bits of that byte that belong to the previous MCU.
     pub(super) bit: u32,
@@ -17,7 +17,7 @@ pub(super) struct EntryPoint {
     pub(super) predictors: [i64; 4],
 }
 
-/// The position of the decoder in a scan, and the jumps that it can make.
+/// Position of the decoder in a scan, with the restart interval and the entry points that let it skip MCUs.
 pub(super) struct ScanCursor<'s, 'a> {
     pub(super) stream: &'s mut Stream<'a>,
     pub(super) bits: BitReader,
@@ -34,8 +34,9 @@ pub(super) struct ScanCursor<'s, 'a> {
 }
 
 impl<'s, 'a> ScanCursor<'s, 'a> {
-    /// Creates a cursor in a scan of `num_mcus` MCUs whose data starts at byte `offset`. It stands at the last MCU not
-    /// after `target` that can be reached without decoding. `points` are the entry points in ascending order.
+    /// Creates a cursor in a scan of `num_mcus` MCUs whose data starts at byte `offset`. The cursor starts at MCU
+    /// `target`, or at the last MCU before it that can be reached without decoding. `points` are the entry points in
+    /// ascending order.
     pub(super) fn new(
         stream: &'s mut Stream<'a>,
         offset: usize,
@@ -83,7 +84,7 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         Ok(is_restart)
     }
 
-    /// Moves to the last MCU not after `target` that can be reached without decoding.
+    /// Moves forward to MCU `target`, or to the last MCU before it that can be reached without decoding.
     pub(super) fn seek(&mut self, target: usize) -> Result<()> {
         if self.mcu >= target {
             return Ok(());
@@ -107,8 +108,8 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         Ok(EntryPoint { mcu: self.mcu, offset, bit, predictors: self.predictors })
     }
 
-    /// Checks, after a row of MCUs, that the data did not end within the row and that the predictors fit into 32 bits,
-    /// because other decoders keep them in 32 bits.
+    /// Checks, after a row of MCUs, that the data did not end within the row. Also checks that the DC predictors fit
+    /// into 32 bits, because other decoders store them in 32 bits.
     pub(super) fn check_row(&self) -> Result<()> {
         if self.stream.is_past_end(self.bits) {
             return Err(self.stream.truncated_fault());
@@ -124,11 +125,11 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         self.stream.finish(self.bits)
     }
 
-    /// Converts `error` to a fault at the current position.
+    /// Converts a block error to an `ImageFault` at the current position.
     #[cold]
     pub(super) fn block_fault(&self, error: BlockError) -> ImageFault {
-        // After the end of the data, the reader returns zero bits, which may be an invalid code. The fault is then that
-        // data is missing.
+        // After the end of the data, the bit reader returns zero bits, which may form an invalid code. The error to
+        // report then is the end of the data.
         if self.stream.is_past_end(self.bits) {
             return self.stream.truncated_fault();
         }
@@ -146,7 +147,8 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
         ImageFault::new(kind, self.stream.image_position(self.bits).0, expected, found)
     }
 
-    /// Returns the last MCU after `here` and not after `target` that can be reached without decoding.
+    /// Returns the last MCU after `here`, up to `target`, that can be reached without decoding; `None` if there is
+    /// none.
     fn find_entry_point(&self, here: EntryPoint, target: usize) -> Result<Option<EntryPoint>> {
         let before = self.points.partition_point(|point| point.mcu <= target);
         let listed = self.points[..before].last().filter(|point| point.mcu > here.mcu);

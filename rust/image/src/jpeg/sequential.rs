@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(super) struct ComponentTables {
     dc: Arc<DcTable>,
     ac: Arc<AcTable>,
-    /// Table that skips AC coefficients, if some blocks of the component are not needed.
+    /// Table that skips AC coefficients; `None` if all blocks of the component are needed.
     skip: Option<Arc<SkipTable>>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Sequential<'j, 's, 'a, 't> {
 }
 
 impl Job for Sequential<'_, '_, '_, '_> {
-    /// The offset of the marker after the scan, if the output needed the scan's last MCU.
+    /// Byte offset in the file of the marker after the scan; `None` if the output did not need the scan's last MCU.
     type Output = Result<Option<usize>>;
 
     #[inline(always)]
@@ -90,7 +90,7 @@ fn seek_to(cursor: &mut ScanCursor<'_, '_>, mcu_blocks: &[McuBlock<'_>], target:
     skip_to(cursor, mcu_blocks, target)
 }
 
-/// Skips all MCUs before number `target`.
+/// Skips all MCUs before MCU number `target`.
 #[inline(always)]
 pub(super) fn skip_to(cursor: &mut ScanCursor<'_, '_>, mcu_blocks: &[McuBlock<'_>], target: usize) -> Result<()> {
     while cursor.mcu() < target {
@@ -140,7 +140,7 @@ pub(super) fn check_data_len(reader: &Reader<'_>, scan: &Scan, num_blocks: usize
 /// Distance between the blocks in an `McuBuffer`: 64 coefficients, plus index 64, which receives ignored writes.
 const BLOCK_PITCH: usize = 80;
 
-/// One block of every MCU.
+/// Describes one block of an MCU. All MCUs of a scan have the same blocks.
 pub(super) struct McuBlock<'a> {
     pub(super) component: usize,
     pub(super) dc: &'a DcTable,
@@ -148,17 +148,17 @@ pub(super) struct McuBlock<'a> {
     pub(super) skip: Option<&'a SkipTable>,
     /// Whether the samples depend on the block's AC coefficients.
     pub(super) needs_ac: bool,
-    /// The transform, and the plane index of its samples in the first MCU of even and of odd rows; `None` if the output
-    /// does not need the component.
+    /// The transform, and the index in the component plane at which the samples of this block begin, for the window's
+    /// first MCU in even and in odd rows of MCUs. `None` if the output does not need the component.
     pub(super) destination: Option<(&'a Transform, [usize; 2])>,
     /// Number of sample columns in one MCU.
     pub(super) mcu_columns: usize,
 }
 
-/// The coefficients of one MCU; all zero before each MCU.
+/// The coefficients of one MCU. All are zero before an MCU is decoded.
 ///
-/// All blocks of an MCU are decoded before any is transformed. Loading a block right after it was written with narrow
-/// stores stalls, and each transform has a long latency; consecutive transforms overlap.
+/// All blocks of an MCU are decoded before any is transformed, for two reasons. A vector load stalls if it reads
+/// coefficients that were just written one by one. And the processor overlaps consecutive transforms.
 #[repr(align(32))]
 pub(super) struct McuBuffer {
     values: [i16; (MAX_MCU_BLOCKS - 1) * BLOCK_PITCH + PADDED_BLOCK_LEN],
@@ -206,7 +206,8 @@ impl McuBuffer {
         Ok(())
     }
 
-    /// Transforms the decoded blocks into MCU column `column` of the planes.
+    /// Applies the inverse DCT to the decoded blocks of one MCU, and writes the samples to the component planes. `row`
+    /// and `column` are the position of the MCU; `column` counts from the first MCU of the window.
     #[inline(always)]
     pub(super) fn transform<K: Kernel>(
         &mut self,

@@ -13,12 +13,14 @@ const MARGIN: usize = 4096;
 /// The bytes of one restart interval (or of a scan without restart markers), unstuffed on demand.
 pub(super) struct Stream<'a> {
     data: &'a [u8],
-    /// Offset of the first byte that is not unstuffed yet; at the end of the interval, the offset of its marker.
+    /// Offset of the first byte that is not unstuffed yet; at the end of the interval, the offset of the marker that
+    /// ends it.
     next: usize,
     unstuffed: Vec<u8>,
     /// Number of unstuffed bytes, once the end of the interval is known; zeros follow them.
     end: Option<usize>,
-    /// Start of each chunk: its index among all unstuffed bytes since `start`, and its offset in the image.
+    /// For each chunk, the index of its first byte among all unstuffed bytes since `start`, and the byte offset in the
+    /// file.
     chunks: Vec<(usize, usize)>,
     /// Number of unstuffed bytes since `start` that were dropped from the buffer.
     dropped: usize,
@@ -42,7 +44,7 @@ impl<'a> Stream<'a> {
         (self.next, self.end, self.dropped) = (0, None, 0);
     }
 
-    /// Starts reading at byte `offset` of the image, `skipped` bits into that byte.
+    /// Starts reading at byte `offset` of the file, `skipped` bits into that byte.
     pub(super) fn start(&mut self, offset: usize, skipped: u32) -> Result<BitReader, OutOfMemory> {
         self.clear();
         self.next = offset;
@@ -53,8 +55,8 @@ impl<'a> Stream<'a> {
         Ok(bits)
     }
 
-    /// Continues at byte `offset` of the image, `skipped` bits into that byte. Restarts only if the buffer does not
-    /// hold that byte.
+    /// Continues reading at byte `offset` of the file, `skipped` bits into that byte. Refills the buffer only if it
+    /// does not hold that byte.
     pub(super) fn seek(&mut self, offset: usize, skipped: u32) -> Result<BitReader, OutOfMemory> {
         let Some(unstuffed) = self.unstuffed_position(offset) else { return self.start(offset, skipped) };
         memory::push(&mut self.chunks, (unstuffed, offset))?;
@@ -64,7 +66,7 @@ impl<'a> Stream<'a> {
         Ok(bits)
     }
 
-    /// Returns the index of image byte `offset` among all unstuffed bytes since `start`, or `None` if it is not
+    /// Returns the index of file byte `offset` among all unstuffed bytes since `start`, or `None` if it is not
     /// buffered.
     fn unstuffed_position(&self, offset: usize) -> Option<usize> {
         let &(mut unstuffed, mut raw) = self.chunks.iter().rfind(|(_, raw)| *raw <= offset)?;
@@ -94,14 +96,14 @@ impl<'a> Stream<'a> {
     }
 
     /// Refills the buffer when `bits` is past the limit. Returns the same position in the new buffer. At the end of the
-    /// data, returns a fault.
+    /// data, returns an error.
     #[cold]
     pub(super) fn advance(&mut self, bits: BitReader) -> Result<BitReader> {
         if self.end.is_some() {
             return Err(self.truncated_fault());
         }
-        // Bytes with unconsumed bits stay in the buffer: an end-of-band run consumes no bits, so the position may be
-        // requested without a refill.
+        // A byte with unconsumed bits stays in the buffer. `position` is computed from the buffer and may be requested
+        // before the next refill, because the blocks of an end-of-band run consume no bits.
         let used = bits.position() / 8;
         self.unstuffed.copy_within(used.., 0);
         self.unstuffed.truncate(self.unstuffed.len() - used);
@@ -172,8 +174,7 @@ impl<'a> Stream<'a> {
         self.next
     }
 
-    /// Returns the offset in the image of the byte that holds the next bit, and how many bits of that byte are
-    /// consumed.
+    /// Returns the offset in the file of the byte that holds the next bit, and how many bits of that byte are consumed.
     pub(super) fn image_position(&self, bits: BitReader) -> (usize, u32) {
         let position = bits.position();
         let target = self.dropped + position / 8;
@@ -191,8 +192,8 @@ impl<'a> Stream<'a> {
     fn fill_buffer(&mut self) -> Result<(), OutOfMemory> {
         let target_len = self.unstuffed.len() + CHUNK_LEN;
         memory::push(&mut self.chunks, (self.dropped + self.unstuffed.len(), self.next))?;
-        // The last chunk may begin just before the target, and a stuffed byte or the margin may follow it, so all that
-        // is appended below fits.
+        // The loop below appends at most this many bytes: its last chunk may begin just before `target_len`, and a
+        // stuffed byte or the margin may follow that chunk.
         memory::reserve(&mut self.unstuffed, 2 * CHUNK_LEN + MARGIN)?;
         while self.unstuffed.len() < target_len && self.end.is_none() {
             let rest = &self.data[self.next..];
@@ -207,7 +208,8 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// Handles a 0xff byte: followed by a stuffed zero it is data; a marker, or the end of the data, ends the interval.
+    /// Handles a 0xff byte or the end of the data. A 0xff byte with a stuffed zero after it is data. A marker, or the
+    /// end of the data, ends the interval.
     fn read_marker_or_stuffing(&mut self) {
         if let Some([_, 0, ..]) = self.data.get(self.next..) {
             self.unstuffed.push(0xff);
@@ -219,8 +221,8 @@ impl<'a> Stream<'a> {
         self.unstuffed.resize(end + MARGIN, 0);
     }
 
-    /// Returns the fault for blocks that need more data than there is. Fill bytes before a stuffed zero are
-    /// `Unsupported`, because decoders disagree on whether they end the data.
+    /// Returns the error for blocks that need more data than the interval has. It is `Unsupported` if fill bytes before
+    /// a stuffed zero end the interval, because other decoders may read on.
     pub(super) fn truncated_fault(&self) -> ImageFault {
         let rest = &self.data[self.next..];
         let kind = match rest.iter().find(|&&byte| byte != 0xff) {
@@ -230,8 +232,8 @@ impl<'a> Stream<'a> {
         ImageFault::new(kind, self.next, "more entropy-coded data", "the end of the data")
     }
 
-    /// Returns the fault for whole bytes after the last block. Other decoders may ignore a few of them; many indicate
-    /// damage.
+    /// Returns the error for `num_bytes` surplus bytes after the last block. A few are `Unsupported`, because other
+    /// decoders may ignore them. More than eight indicate damage.
     fn trailing_bytes_fault(&self, num_bytes: usize) -> ImageFault {
         let kind = if num_bytes <= 8 { ImageFaultKind::Unsupported } else { ImageFaultKind::BadCode };
         ImageFault::new(
@@ -243,8 +245,8 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Reads bits from unstuffed bytes, most significant bit first; at least 56 bits are valid after each refill. `Copy`,
-/// so that hot loops keep it in registers.
+/// Reads bits from unstuffed bytes, most significant bit first; at least 56 bits are valid after each refill. The
+/// reader is `Copy`, so that hot loops keep it in registers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BitReader {
     /// The next bits, left-aligned.
@@ -323,7 +325,7 @@ impl BitReader {
         self.next * 8 - self.count as usize
     }
 
-    /// Returns a reader of the same position for data whose first `bytes` bytes were dropped.
+    /// Returns a reader at the same position in data from which the first `bytes` bytes were removed.
     pub(super) fn minus_dropped_bytes(mut self, bytes: usize) -> Self {
         self.next -= bytes;
         self

@@ -83,7 +83,8 @@ fn map_pixels<T: Sample, const S: usize, const D: usize>(row: &[T], out: &mut [T
 const LIBPNG_WEIGHTS: [u32; 3] = [9_797, 19_234, 3_737];
 /// 1.0 in the fixed-point unit of gamma values (1/100,000).
 const ONE: f64 = 100_000.0;
-/// Exponents this close to 1 are treated as 1 (libpng's PNG_GAMMA_THRESHOLD).
+/// Exponents that differ from 1 by at most this much (in units of 1/100,000) are treated as 1 (libpng's
+/// PNG_GAMMA_THRESHOLD).
 const GAMMA_THRESHOLD: f64 = 5_000.0;
 
 /// A grayscale conversion prepared for one image.

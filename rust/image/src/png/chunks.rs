@@ -28,7 +28,7 @@ impl Chunk<'_> {
         self.offset + OVERHEAD + self.body.len()
     }
 
-    /// Compares the stored CRC with that of type and data.
+    /// Returns an error unless the stored CRC equals the CRC of the chunk's type and data.
     pub(super) fn check_crc(&self) -> Result<()> {
         let mut crc = libdeflater::Crc::new();
         crc.update(self.checked);
@@ -45,7 +45,7 @@ impl Chunk<'_> {
         self.kind.escape_ascii().to_string()
     }
 
-    /// Creates a `BadChunk` fault at this chunk.
+    /// Creates a `BadChunk` error at this chunk.
     pub(super) fn fault(&self, expected: impl Into<String>, found: impl Into<String>) -> ImageFault {
         ImageFault::new(ImageFaultKind::BadChunk, self.offset, expected, found)
     }
@@ -58,7 +58,7 @@ pub(super) struct Chunks<'a> {
 }
 
 impl<'a> Chunks<'a> {
-    /// Creates a reader that starts after the signature of a file. Returns a fault if the signature is wrong.
+    /// Creates a reader that starts after the signature of a file. Returns an error if the signature is wrong.
     pub(super) fn after_signature(data: &'a [u8]) -> Result<Self> {
         let head =
             data.get(..SIGNATURE.len()).ok_or_else(|| truncated_fault(data.len(), "the PNG signature", data.len()))?;
@@ -78,7 +78,7 @@ impl<'a> Chunks<'a> {
         Self { data, at }
     }
 
-    /// Returns the next chunk. Its length is checked against the data.
+    /// Returns the next chunk, or an error if its length exceeds the rest of the file.
     pub(super) fn next(&mut self) -> Result<Chunk<'a>> {
         let rest = &self.data[self.at..];
         let Some((head, rest)) = rest.split_first_chunk::<8>() else {

@@ -88,7 +88,7 @@ fn compress_rows(compressor: &mut Compressor, rows: &[u8], out: &mut Vec<u8>) ->
     Ok(())
 }
 
-/// Appends a chunk whose body is appended by `fill` (PNG specification, section 5.3).
+/// Appends a chunk; `fill` appends its body (PNG specification, section 5.3).
 fn append_chunk(
     kind: &[u8; 4],
     out: &mut Vec<u8>,
@@ -145,7 +145,7 @@ impl FilterSelector {
     }
 }
 
-/// Applies every filter to a row. Returns the code of the best one.
+/// Applies every filter to a row. Returns the code of the filter with the smallest sum of absolute differences.
 fn choose_filter(candidates: &mut [Vec<u8>; 5], row: &[u8], above: &[u8], step: usize) -> usize {
     let [none, sub, up, average, paeth] = candidates;
     none.copy_from_slice(row);

@@ -81,7 +81,7 @@ pub enum ColorType {
 }
 
 impl ColorType {
-    /// Returns the color type with a code in IHDR.
+    /// Returns the color type that an IHDR chunk stores as `code`.
     pub(super) fn from_code(code: u8) -> Option<Self> {
         Some(match code {
             0 => Self::Gray,

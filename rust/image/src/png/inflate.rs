@@ -6,10 +6,10 @@ use libdeflater::{Adler32, DecompressionError, Decompressor};
 
 /// Largest expansion factor of a deflate stream: 258 bytes for two bits (RFC 1951, section 3.2.5).
 const MAX_GROWTH: u64 = 1032;
-/// Number of bytes after the last row that are inflated and ignored, as other decoders do.
+/// Maximum number of bytes after the last row that are inflated and then ignored, as other decoders do.
 const MAX_TRAILING_BYTES: usize = 1 << 16;
-/// Space after the rows, because libdeflate leaves its fast loop when less than this is left. Without it, a small image
-/// would be decoded in the slow loop from halfway on.
+/// Number of spare bytes after the rows. libdeflate leaves its fast loop when less output space is left. Without the
+/// spare bytes, a small image would be decoded in the slow loop from halfway on.
 const FAST_LOOP_MARGIN: usize = 320;
 /// Largest size in bytes of a buffer that is kept after an image.
 const MAX_KEPT_BYTES: usize = 32 << 20;
@@ -49,7 +49,7 @@ impl Inflater {
         Ok(&mut self.rows[..length])
     }
 
-    /// Frees buffers that only a very large image needs.
+    /// Frees buffers of more than `MAX_KEPT_BYTES`, which only very large images need.
     pub(super) fn free_large_buffers(&mut self) {
         for buffer in [&mut self.joined, &mut self.rows] {
             if buffer.capacity() > MAX_KEPT_BYTES {
@@ -116,8 +116,9 @@ impl InflateError {
 /// Inflates the data of a valid file with one IDAT chunk. Returns `None` for anything else; [`inflate_stream`] then
 /// determines the exact error.
 ///
-/// libdeflate also leaves its fast loop near the end of its input, so its input here includes what follows the chunk in
-/// the file. If the stream wrongly continued into that part, the Adler-32 before it would match only by chance.
+/// libdeflate leaves its fast loop near the end of its input. To delay this, its input includes the rest of the file
+/// after the chunk. If a damaged stream continued into that rest, the Adler-32 at the end of the chunk would match only
+/// by chance.
 fn inflate_single_chunk(libdeflate: &mut Decompressor, data: &ImageData, out: &mut [u8], length: usize) -> Option<()> {
     let data_to_file_end = data.data_to_file_end()?;
     let (header, sum) = data_to_file_end.get(..data.length)?.split_at_checked(data.length.checked_sub(4)?)?;

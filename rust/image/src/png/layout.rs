@@ -15,7 +15,7 @@ pub(super) struct Layout<'a> {
     pub(super) header: Header,
     /// Palette with three bytes per entry; empty without a PLTE chunk.
     pub(super) palette: &'a [u8],
-    /// Alpha of the first palette entries.
+    /// Alpha values of the first palette entries; the other entries are opaque.
     pub(super) palette_alpha: &'a [u8],
     /// The transparent color of a grayscale or RGB image.
     pub(super) key: Option<TransparentColor>,
@@ -149,8 +149,8 @@ impl<'a> LayoutReader<'a> {
         Ok(())
     }
 
-    /// A palette image needs its palette. For other color types it is a suggestion to viewers, and an invalid one is
-    /// ignored.
+    /// Reads a PLTE chunk. A palette image needs a valid palette. For other color types, the palette is only a
+    /// suggestion to viewers, and an invalid one is ignored.
     fn read_palette(&mut self, chunk: &Chunk<'a>) -> Result<()> {
         let is_required = self.layout.header.color == ColorType::Palette;
         let entries = match palette::palette_entries(chunk) {
@@ -166,7 +166,7 @@ impl<'a> LayoutReader<'a> {
         Ok(())
     }
 
-    /// A misplaced tRNS chunk is rejected, because decoders disagree about it.
+    /// Reads a tRNS chunk. A misplaced one is rejected, because decoders disagree on its effect.
     fn read_transparency(&mut self, chunk: &Chunk<'a>) -> Result<()> {
         let header = &mut self.layout.header;
         if header.color.has_alpha() {
@@ -186,7 +186,7 @@ impl<'a> LayoutReader<'a> {
         Ok(())
     }
 
-    /// Ignores misplaced, repeated and out-of-range chunks, as libpng does.
+    /// Reads a gAMA, sRGB or iCCP chunk. Misplaced, repeated and out-of-range ones are ignored, as in libpng.
     fn read_encoding(&mut self, chunk: &Chunk<'a>) {
         if self.stage != Stage::Before || self.has_palette {
             return;

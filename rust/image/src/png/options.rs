@@ -4,14 +4,14 @@ use super::header::Header;
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
 
-/// Twice Pillow's `MAX_IMAGE_PIXELS`, above which Pillow raises an error too.
+/// Twice Pillow's `MAX_IMAGE_PIXELS`. Pillow also raises an error for images with more pixels than this.
 const MAX_PIXELS: u64 = 178_956_970;
 const MAX_BYTES: u64 = 1 << 30;
 
 /// Output for palette images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Palette {
-    /// The colors of the palette; an index beyond the palette is a fault.
+    /// The colors of the palette; an index beyond the palette is an error.
     #[default]
     Colors,
     /// The stored indices, including those beyond the palette. Images without a palette are not affected.
@@ -22,9 +22,9 @@ pub enum Palette {
 
 /// Channels of the output.
 ///
-/// Gray is converted to color by repetition, and color to gray by a [`GrayRule`]. Alpha is dropped, never blended, and
-/// is opaque for images without alpha. A transparent color (tRNS of a grayscale or RGB image) has an effect only if the
-/// output has alpha.
+/// Gray is converted to color by repetition, and color to gray by a [`GrayRule`]. An output without alpha drops the
+/// alpha of the image without blending. An output with alpha is opaque if the image has none. A transparent color (tRNS
+/// of a grayscale or RGB image) has an effect only if the output has alpha.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Channels {
     /// The stored channels; for a palette RGB, or RGBA if the palette has alpha.
@@ -61,8 +61,8 @@ pub enum Depth {
 /// Conversion of red, green and blue to gray.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GrayRule {
-    /// `(19595 R + 38470 G + 7471 B + 32768) >> 16`, as in Pillow's `convert("L")`; 16-bit samples are reduced first if
-    /// the output has 8 bits.
+    /// `(19595 R + 38470 G + 7471 B + 32768) >> 16`, as in Pillow's `convert("L")`; 16-bit samples are first reduced to
+    /// 8 bits if the output has 8 bits.
     #[default]
     Pillow,
     /// libpng's conversion with weights 0.299 and 0.587, as OpenCV and TensorFlow use it: truncated for 8 bits, rounded
@@ -174,7 +174,8 @@ impl Options {
         })
     }
 
-    /// Returns the single channel of stored values; a fault if the image has several or other channels are requested.
+    /// Returns the single channel of stored values. Returns an error if the image has several channels, or if other
+    /// channels than gray are requested.
     fn class_channel(&self, header: &Header) -> Result<Target> {
         if !matches!(header.color, ColorType::Gray | ColorType::Palette) {
             let found = format!("{:?}", header.color);
@@ -196,7 +197,7 @@ impl Options {
 }
 
 impl Limits {
-    /// Returns a `LimitExceeded` fault if `count` is more than `max`.
+    /// Returns a `LimitExceeded` error if `count` is more than `max`.
     pub(super) fn check(&self, count: u64, max: u64, what: &str) -> Result<()> {
         if count <= max {
             return Ok(());

@@ -32,7 +32,7 @@ impl TransparentColor {
     }
 }
 
-/// Returns the bytes of a PLTE chunk after a check of their number.
+/// Checks the length of a PLTE chunk and returns its bytes.
 pub(super) fn palette_entries<'a>(chunk: &Chunk<'a>) -> Result<&'a [u8]> {
     let length = chunk.body.len();
     if length == 0 || !length.is_multiple_of(3) || length > MAX_ENTRIES * 3 {
@@ -43,7 +43,7 @@ pub(super) fn palette_entries<'a>(chunk: &Chunk<'a>) -> Result<&'a [u8]> {
     Ok(chunk.body)
 }
 
-/// Returns the alpha values of a tRNS chunk after a check of their number.
+/// Checks the number of alpha values in a tRNS chunk and returns them.
 pub(super) fn palette_alpha<'a>(chunk: &Chunk<'a>, palette: &[u8]) -> Result<&'a [u8]> {
     let (length, entries) = (chunk.body.len(), palette.len() / 3);
     if length == 0 || length > entries {

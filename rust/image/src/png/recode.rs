@@ -8,7 +8,7 @@ use super::{Decoder, layout::Layout};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
 
-/// Chunks that determine the pixels, and chunks that other encoders do not preserve either.
+/// Chunks that a file to recode may have: they determine the pixels, or other encoders do not preserve them either.
 const PIXEL_CHUNKS: [&[u8; 4]; 13] = [
     b"IHDR", b"PLTE", b"IDAT", b"IEND", b"gAMA", b"cHRM", b"sRGB", b"pHYs", b"tIME", b"bKGD", b"sBIT", b"hIST", b"sPLT",
 ];
@@ -37,10 +37,10 @@ pub struct Recoder<'a> {
 }
 
 impl Recoder<'_> {
-    /// Appends the new file to `out` and returns its size in pixels. After a fault, `out` is unchanged.
+    /// Appends the new file to `out` and returns the image size in pixels. On an error, `out` is unchanged.
     ///
-    /// Returns `Unsupported` for files with a tRNS chunk, an ICC profile, several images, or 16-bit samples, and with
-    /// [`Channels::AsStored`] for palettes and samples of fewer than 8 bits.
+    /// Returns `Unsupported` for files with a tRNS chunk, an ICC profile, several images, or 16-bit samples. With
+    /// [`Channels::AsStored`], it also returns `Unsupported` for palette images and samples of fewer than 8 bits.
     pub fn recode(&mut self, file: &[u8], options: RecodeOptions, out: &mut Vec<u8>) -> Result<Size> {
         check_chunks(file, options.upright)?;
         let RecodeOptions { channels, limits, .. } = options;

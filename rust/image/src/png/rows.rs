@@ -27,9 +27,9 @@ pub(super) struct RowConverter<'a> {
     gray: GrayConversion<'a>,
     table: Option<&'a PaletteTable>,
     key: Option<[u16; 3]>,
-    /// Whether 8-bit samples are stored in the output format.
+    /// Whether stored 8-bit samples already have the output channels, so that rows are only copied.
     is_output_format: bool,
-    /// Offset of the image data in the file, for faults.
+    /// Offset of the image data in the file, for errors.
     offset: usize,
     scratch: &'a mut Scratch,
 }
@@ -195,8 +195,8 @@ fn stored_as(color: ColorType) -> Target {
     }
 }
 
-/// A pass of an interlaced image, or the single pass of another image (PNG specification, section 8): position of the
-/// first pixel, distance between pixels, and number of pixels.
+/// A pass of an interlaced image, or the single pass of an image without interlacing (PNG specification, section 8):
+/// position of the first pixel, distance between pixels, and number of pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pass {
     pub(super) x: usize,

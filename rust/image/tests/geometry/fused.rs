@@ -1,4 +1,4 @@
-//! Tests of the fused resize against its single steps.
+//! Tests that resizing, flipping and normalizing in one pass equals the separate operations.
 use crate::recordings::noise_image;
 use recordmill_image::collate::slot::{Layout, Slot, SlotValues};
 use recordmill_image::color::normalize::Normalize;

@@ -1,4 +1,5 @@
-//! Tests that invalid requests are rejected before memory is allocated, and that resized flat images stay flat.
+//! Tests that invalid requests are rejected before memory is allocated, and that resized images of a single color keep
+//! this color.
 use recordmill_image::fault::ImageFaultKind;
 use recordmill_image::geometry::rearrange::{Border, Margins, pad};
 use recordmill_image::geometry::resize::opencv::Interpolation;

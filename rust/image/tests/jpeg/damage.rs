@@ -96,7 +96,7 @@ fn windows_and_entry_points_of_damaged_files_never_panic() {
     }
 }
 
-/// Returns the fault of decoding `data` with `limits`.
+/// Returns the error of decoding `data` with `limits`.
 fn decode_fault(data: &[u8], limits: Limits) -> ImageFault {
     Decoder::new().decode_pixels(data, None, &Options { limits, ..Options::default() }).expect_err("beyond the limits")
 }

@@ -23,7 +23,7 @@ fn stored_color(image: &Image, palette: &[u8], pixel: &[u16]) -> ([u64; 4], u64)
     (rgba, top)
 }
 
-/// Returns the gray level by a rule; stored gray is unchanged.
+/// Returns the gray level of a pixel by a conversion rule. Pixels that are stored as gray are unchanged.
 fn expected_gray(rule: GrayRule, [r, g, b, _]: [u64; 4], top: u64, stored_gray: bool) -> u64 {
     match rule {
         _ if stored_gray => r,

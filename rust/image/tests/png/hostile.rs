@@ -1,4 +1,4 @@
-//! Tests with damaged files: decoding gives a fault or the correct pixels for any truncation or change.
+//! Tests with damaged files: decoding gives an error or the correct pixels for any truncation or change.
 use crate::encoder::{COMBINATIONS, Image, Noise, compress_to_zlib, join_chunks, make_chunk};
 use crate::{decode, fault_kind};
 use recordmill_image::fault::ImageFaultKind;

@@ -27,7 +27,7 @@ fn samples_as_u16(pixels: &Pixels) -> Vec<u16> {
     }
 }
 
-/// Returns the kind of the fault from decoding `file`.
+/// Returns the kind of the error from decoding `file`.
 fn fault_kind(file: &[u8]) -> ImageFaultKind {
     decode(file, &Options::default()).expect_err("a fault").kind
 }

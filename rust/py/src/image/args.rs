@@ -21,7 +21,8 @@ use crate::buffers::{ArrayView, ArrayViewMut, copy_array, memory_error};
 /// Number of values that describe the geometry of one image: window, size after resize, placement, flips, scale.
 const GEOMETRY_LEN: usize = 13;
 
-/// Returns the value of `word` in the table `known`; `name` is the name of the argument, for the error.
+/// Returns the value of `word` in the table `known`. If there is none, the error message contains `name`, the name of
+/// the argument.
 pub fn parse_choice<T: Copy>(name: &str, word: &str, known: &[(&str, T)]) -> PyResult<T> {
     let found = known.iter().find(|(known_word, _)| *known_word == word);
     found.map(|(_, value)| *value).ok_or_else(|| {
@@ -30,7 +31,7 @@ pub fn parse_choice<T: Copy>(name: &str, word: &str, known: &[(&str, T)]) -> PyR
     })
 }
 
-/// Returns the error for an argument `name` that is none of the `supported` words.
+/// Returns the error for an argument called `name` whose value `word` is none of the `supported` words.
 pub fn unsupported_choice(name: &str, supported: &[&str], word: &str) -> PyErr {
     PyValueError::new_err(format!("{name} must be one of {}, got {word:?}", supported.join(", ")))
 }
@@ -184,7 +185,7 @@ impl ImagePlanArgs<'_> {
         parse_choice("sampling", &self.sampling, &[("nearest", Sampling::Nearest), ("bilinear", Sampling::Bilinear)])
     }
 
-    /// Converts the color steps, with the parameters of each image.
+    /// Converts the color transformations, with their parameters for each image.
     pub fn parse_colors(&self, py: Python<'_>) -> PyResult<Vec<ColorStep>> {
         let (steps, count) = (self.colors.iter(), self.payloads.num_images()?);
         steps

@@ -20,7 +20,7 @@ pub(super) type RowFaults = Vec<(usize, FaultTuple)>;
 /// Read the headers of images: (table with seven columns, faults by row).
 ///
 /// The columns are width, height, decoded width, decoded height, orientation, channels, and whether the image can be
-/// decoded at a smaller scale. The row of an image with a fault is 0.
+/// decoded at a smaller scale. All columns are 0 for an image with a fault.
 #[pyfunction]
 pub fn image_headers(
     py: Python<'_>,
@@ -91,9 +91,10 @@ macro_rules! with_payloads {
 
 pub(super) use {with_job, with_payloads};
 
-/// Decode images into `out`, which has the same number of values for each image; returns faults by row.
+/// Decode images into `out`, which has room for the same number of values per image. Returns the faults with their
+/// rows.
 ///
-/// The values of float16 are the bits as uint16.
+/// If `dtype` is float16, `out` is a uint16 array that receives the bits of the values.
 #[pyfunction]
 pub fn decode_images(
     py: Python<'_>,
@@ -199,7 +200,7 @@ pub fn entry_points(
     Ok((Block::from_bytes(joined), Block::from_integers(splits)))
 }
 
-/// Joins tables; returns their bytes and row splits.
+/// Concatenates tables of entry points; returns their bytes and row splits.
 fn join_tables(tables: &[Vec<u8>]) -> Result<(Vec<u8>, Vec<i64>), OutOfMemory> {
     let mut joined = memory::with_capacity(tables.iter().map(Vec::len).sum())?;
     let mut splits = memory::with_capacity(tables.len() + 1)?;

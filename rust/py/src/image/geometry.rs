@@ -17,7 +17,7 @@ const PIXEL_TYPES: [&str; 3] = ["uint8", "uint16", "float32"];
 
 /// Resize images in a flat array to floats; `shape` is (height, width, channels) and `size` is (height, width).
 ///
-/// Raises ImageRefused.
+/// Raises ImageRefused if the native code cannot process the pixels.
 #[pyfunction]
 pub fn resize_floats(
     py: Python<'_>,
@@ -53,7 +53,7 @@ fn resize_array<T: PixelType + pyo3::buffer::Element>(
 /// Resize one image in a flat array by nearest-neighbor sampling; `shape` is (height, width, channels) and `size` is
 /// (height, width).
 ///
-/// Raises ImageRefused.
+/// Raises ImageRefused if the native code cannot process the pixels.
 #[pyfunction]
 pub fn pick_pixels(
     py: Python<'_>,
@@ -91,7 +91,8 @@ fn resize_nearest_array<T: PixelType + pyo3::buffer::Element>(
 /// Crop boxes of images in a flat array and resize them to floats of one size.
 ///
 /// `shape` is (height, width, channels) of the images and `size` is (height, width) of the output. `places` has the
-/// four coordinates of each box, and `images` the index of its image. Raises ImageRefused.
+/// four coordinates of each box, and `images` the index of its image. Raises ImageRefused if the native code cannot
+/// process the pixels.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub fn cut_boxes(
@@ -132,7 +133,8 @@ fn resize_boxes_array<T: PixelType + pyo3::buffer::Element>(
 
 /// Warp an 8-bit image in a flat array; `shape` is (height, width, channels) and `size` is (height, width).
 ///
-/// `matrix` is the affine map from output coordinates to input coordinates. Raises ImageRefused.
+/// `matrix` is the affine map from output coordinates to input coordinates. Raises ImageRefused if the native code
+/// cannot process the pixels.
 #[pyfunction]
 pub fn warp_fixed(
     py: Python<'_>,

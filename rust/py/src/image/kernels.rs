@@ -39,7 +39,7 @@ const TENSORFLOW: [(&str, Method); 7] = [
 
 const ANTIALIASED: &str = "antialiased_";
 
-/// Parses the name of a kernel: "library:kernel".
+/// Parses the name of a kernel, such as "tensorflow:bicubic": the name of a library and of its kernel.
 pub fn parse_kernel(name: &str) -> PyResult<Kernel> {
     let (library, word) = name.split_once(':').unwrap_or(("", name));
     if word == "nearest" {
@@ -60,7 +60,7 @@ pub fn parse_kernel(name: &str) -> PyResult<Kernel> {
     }
 }
 
-/// Parses the name of a library's nearest-neighbor sampling: "library:nearest".
+/// Parses the name of the nearest-neighbor sampling of a library, such as "pillow:nearest".
 pub fn parse_nearest(name: &str) -> PyResult<Nearest> {
     let known = [
         ("pillow:nearest", Nearest::Pillow),

@@ -39,7 +39,7 @@ impl MaskPlanArgs<'_> {
     }
 }
 
-/// Decode masks into `out`, which has the same number of values for each mask; returns faults by row.
+/// Decode masks into `out`, which has room for the same number of values per mask. Returns the faults with their rows.
 #[pyfunction]
 pub fn decode_masks(
     py: Python<'_>,

@@ -10,9 +10,11 @@ use recordmill_image::pixels::Size;
 use super::image_error;
 use crate::buffers::{ArrayView, Block, recycle_buffer, shrink_if_oversized, take_pooled_buffer};
 
-/// Decode a JPEG file to (values, height, width, bytes per pixel): 1 byte for gray, 4 bytes for RGB and an unused byte.
+/// Decode a JPEG file to (values, height, width, bytes per pixel). A gray pixel has 1 byte. A color pixel has 4 bytes:
+/// RGB and an unused byte.
 ///
-/// Raises ImageRefused, also if the file has a comment or, with `upright`, if it may have an EXIF orientation.
+/// Raises ImageRefused if the file cannot be decoded or has a comment. With `upright`, also raises it if the file may
+/// have an EXIF orientation.
 #[pyfunction]
 pub fn decode_plain_jpeg(
     py: Python<'_>,
@@ -46,7 +48,8 @@ fn refuse_metadata(data: &[u8], upright: bool) -> Outcome<()> {
     Ok(())
 }
 
-/// Decodes to `out`, whose content is replaced; returns the size and the bytes per pixel.
+/// Decodes a JPEG file and replaces the content of `out` by its pixels. Returns the image size and the number of bytes
+/// per pixel.
 fn decode_pillow_pixels(
     worker: &mut WorkerState,
     data: &[u8],

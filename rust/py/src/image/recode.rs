@@ -44,8 +44,8 @@ pub fn recode_png(
 /// Files, their row splits, and the height and width of each image.
 type RecodedFiles = (Vec<u8>, Vec<i64>, Vec<i64>);
 
-/// Returns the new files, their row splits, and the height and width of each, 0 for files that cannot be recoded. The
-/// error is the row of a file for which there is not enough memory.
+/// Returns the new files, their row splits, and the height and width of each image, which are 0 for files that cannot
+/// be recoded. An error contains the row of a file for which there is not enough memory.
 fn recode_files(
     worker: &mut WorkerState,
     files: &[&[u8]],

@@ -112,8 +112,8 @@ fn parse_jpeg_options(
 
 /// Decode a PNG file without conversion, with transparency as an alpha channel; raises ImageRefused.
 ///
-/// Palette images are decoded to their colors or, with `indices`, to the stored indices; gray values are not scaled
-/// then.
+/// Palette images are decoded to their colors. With `indices`, they are decoded to the stored indices, and gray values
+/// are not scaled to 0 to 255.
 #[pyfunction]
 pub fn decode_png(py: Python<'_>, data: &Bound<'_, PyAny>, indices: bool, max_pixels: u64) -> PyResult<Image> {
     let view = ArrayView::<u8>::from_object(data)?;

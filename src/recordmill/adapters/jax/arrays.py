@@ -138,7 +138,7 @@ class ArrayConverter:
         return 'use one batch size that the number of devices divides: batch(n, last="drop") or batch(n, last="pad")'
 
     def _replication_error(self, name: str, num_rows: int, result: Any) -> ValueError:
-        """Create the error for a sharding that replicates rows across processes although their batches differ."""
+        """Create the error for a sharding that replicates rows across processes that load different batches."""
         first = min(shard.index[0].start or 0 for shard in result.addressable_shards)
         return ValueError(
             f"{self._world_size} processes with {num_rows} rows each produced only {len(result)} rows of feature "

@@ -151,7 +151,7 @@ def _count_sharding_parts(sharding: Any) -> int:
 
 
 def _partial_batch_size(dataset: rm.Dataset, world_size: int) -> int:
-    """Return the number of samples of all ranks in a last batch that is smaller than the others, or 0."""
+    """Return the number of samples of all ranks in an incomplete last batch; 0 if there is none or it is unknown."""
     sampler = dataset.create_sampler(0, world_size)
     if sampler.length is None or sampler.last != "keep" or dataset.pipeline.has_filter:
         return 0

@@ -1,4 +1,4 @@
-"""A Keras callback that reports to a data source on which batches the model was trained."""
+"""A Keras callback that informs a data source which batches the model was trained on."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ProgressCallback:
         self._data.epoch_begins(epoch, params.get("epochs", epoch + 1) - 1, params.get("steps"))
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # noqa: ARG002 (Keras passes it)
-        """Report the end of a training step."""
+        """Report that the model was trained on a batch."""
         self._data.batch_ends(batch)
 
 

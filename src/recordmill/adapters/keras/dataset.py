@@ -70,7 +70,7 @@ class PyDataset:
         self.dataset = dataset
         self._select_features = Selection(x, y, sample_weight)
         self._num_batches = len(dataset)
-        # The epoch; the batch that it starts at, above 0 after a resume; and how many of its batches were trained.
+        # Epoch, its first batch (above 0 after a resume), and the number of its batches on which the model was trained.
         self._epoch = self._start = self._num_trained = 0
         self._requested: set[int] = set()
         self._has_ended_resumed_epoch = False
@@ -119,7 +119,7 @@ class PyDataset:
         self._has_ended_resumed_epoch = is_resumed and is_complete
 
     def callback(self) -> Any:
-        """Return a Keras callback that reports to this object on which batches the model was trained.
+        """Return a Keras callback that informs this object which batches the model was trained on.
 
         Returns
         -------
@@ -143,7 +143,7 @@ class PyDataset:
         self._num_trained = min(self._start + batch + 1, self._num_batches)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state after the last batch on which the model was trained; requires the callback.
+        """Return the state after the last batch on which the model was trained; ``fit`` must use `callback`.
 
         Returns
         -------

@@ -53,7 +53,7 @@ class Stream:
             raise TypeError("loader must be a recordmill.Loader, got a Dataset; pass dataset.loader()")
         self._loader = loader
         self._select_features = Selection(x, y, sample_weight)
-        # States after the batches that Keras has requested, but on which the model was not trained yet.
+        # State after each batch that Keras has requested, but on which the model was not trained yet.
         self._pending: deque[dict[str, Any]] = deque()
         self._trained: dict[str, Any] | None = None
         self._start: dict[str, Any] | None = None
@@ -82,7 +82,7 @@ class Stream:
             self._loader.load_state_dict(self._trained)
         self._pending.clear()
         self._start = None
-        num_empty = 0  # one such epoch is normal: an epoch that was resumed at its end has no batch
+        num_empty = 0  # one empty epoch is normal: an epoch that was resumed at its end has no batch
         while num_empty < _MAX_EMPTY_EPOCHS:
             num_empty += 1
             epoch = iter(self._loader)
@@ -94,7 +94,7 @@ class Stream:
         raise ValueError(f"{_MAX_EMPTY_EPOCHS} epochs in a row had no batch; check the filter of {self._loader!r}")
 
     def callback(self) -> Any:
-        """Return a Keras callback that reports to this object on which batches the model was trained.
+        """Return a Keras callback that informs this object which batches the model was trained on.
 
         Returns
         -------
@@ -104,7 +104,7 @@ class Stream:
         return create_callback(self)
 
     def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:  # noqa: ARG002 (any number of steps fits)
-        """Prepare for counting the batches of an epoch of ``fit``; the callback calls this method."""
+        """Reset the number of trained batches at the start of an epoch of ``fit``; the callback calls this method."""
         self._step = 0
         self._trained = self._trained or self._start
 
@@ -115,7 +115,7 @@ class Stream:
             self._step += 1
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state after the last batch on which the model was trained; requires the callback.
+        """Return the state after the last batch on which the model was trained; ``fit`` must use `callback`.
 
         Returns
         -------

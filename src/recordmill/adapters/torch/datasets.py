@@ -264,7 +264,7 @@ class WorkerIterator:
             raise
         if self._num_left is not None:
             self._num_left -= 1
-            if not self._num_left:  # a caller that knows the length may not request the end
+            if not self._num_left:  # a caller that knows the length may stop after the last batch
                 self._report_end()
         # Each other worker returns one batch before the next one of this worker.
         self._turn = self._count - 1

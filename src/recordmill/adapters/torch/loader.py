@@ -1,4 +1,4 @@
-"""A loader that returns tensors, and copies the next ones to a device while the caller computes."""
+"""A loader that returns tensors, and copies the next batch to a device while the caller computes."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _prefetch_transfers(transfer: Transfer, batches: Iterator[BatchAndState]) ->
 
 
 class Transfer:
-    """Moves the tensors of a batch to a device or into page-locked memory; done when `start` returns.
+    """Moves the tensors of a batch to a device or into page-locked memory; the move is complete when `start` returns.
 
     Parameters
     ----------
@@ -99,11 +99,11 @@ class Transfer:
         self._move = move
 
     def start(self, batch: Any) -> Any:
-        """Move the tensors of a batch, in any thread; return the argument of `finish`."""
+        """Move the tensors of a batch; can be called in any thread. Return the argument of `finish`."""
         return map_leaves(lambda value: self._move(value) if _is_tensor(value) else value, batch)
 
     def finish(self, started: Any) -> Any:
-        """Return the transferred batch, in the caller's thread."""
+        """Return the transferred batch; must be called in the thread that uses it."""
         return started
 
 
@@ -126,7 +126,7 @@ class CudaTransfer(Transfer):
         super().__init__(lambda tensor: tensor.pin_memory().to(device, non_blocking=True))
 
     def start(self, batch: Any) -> Any:
-        """Start the copies and record an event after them."""
+        """Start the copies, and record a CUDA event that completes after them."""
         with self._cuda.stream(self._stream):
             return super().start(batch), self._stream.record_event()
 
@@ -135,13 +135,13 @@ class CudaTransfer(Transfer):
         batch, event = started
         current = self._cuda.current_stream(self._device)
         current.wait_event(event)
-        # Tells PyTorch's allocator not to reuse the memory before the caller's stream has finished with it.
+        # `record_stream` makes PyTorch's allocator wait for the caller's stream before it reuses the memory.
         map_leaves(lambda value: value.record_stream(current) if _is_tensor(value) else None, batch)
         return batch
 
 
 def create_transfer(device: Any, pin_memory: bool) -> Transfer | None:
-    """Return the transfer for a device, or None if tensors are not moved."""
+    """Return the `Transfer` to a device, or None if tensors stay where they are."""
     with require_extra("torch"):
         import torch
     target = torch.device("cpu" if device is None else device)

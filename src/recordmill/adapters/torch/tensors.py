@@ -78,7 +78,7 @@ def map_leaves(function: Callable[[Any], Any], structure: Any) -> Any:
 
 
 def _make_shareable(value: NDArray[Any] | np.generic[Any]) -> NDArray[Any]:
-    """Return the array, or a copy if a tensor cannot share its memory as it is."""
+    """Return the array itself, or a copy of it if a tensor cannot share its memory."""
     array = np.asarray(value)
     if not array.dtype.isnative:
         return array.astype(array.dtype.newbyteorder("="))

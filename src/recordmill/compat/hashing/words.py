@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 # 64-bit word: a Python integer for one string, or a uint64 array with one value for each of several strings.
 Word: TypeAlias = Any
 _MASK = (1 << 64) - 1
-# Smallest number of strings of one length that array arithmetic hashes faster than a loop over the strings.
+# For this many strings of equal length or more, array arithmetic is faster than a loop over the strings.
 _MIN_VECTORIZED = 12
 
 

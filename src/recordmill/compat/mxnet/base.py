@@ -57,7 +57,7 @@ class MisuseError(MXNetError, AssertionError):
 
 
 def as_mxnet_error(error: rm.RecordmillError, **parts: Any) -> MXNetError:
-    """Convert a recordmill error to an MXNetError whose message starts as MXNet's does."""
+    """Convert a recordmill error to an MXNetError whose message starts with MXNet's wording."""
     known = {"kind", "shard", "record", "offset", "expected", "found", "hint"}
     fields = {name: value for name, value in error.parts().items() if name in known} | parts
     wording = _WORDING.get(error.kind or "")
@@ -66,7 +66,7 @@ def as_mxnet_error(error: rm.RecordmillError, **parts: Any) -> MXNetError:
 
 @contextlib.contextmanager
 def convert_errors(**parts: Any) -> Iterator[None]:
-    """Convert recordmill errors and FileNotFoundError that the block raises to subclasses of MXNetError."""
+    """Context manager that converts recordmill errors and FileNotFoundError to subclasses of MXNetError."""
     try:
         yield
     except MXNetError:
@@ -80,7 +80,7 @@ def convert_errors(**parts: Any) -> Iterator[None]:
 def create_module_getattr(
     module: str, hints: Mapping[str, str], default_hint: str | None = None
 ) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a module: it raises AbsentError for names in `hints`, else AttributeError."""
+    """Return a module's ``__getattr__``: names with a hint raise AbsentError, all others AttributeError."""
 
     def raise_unsupported(name: str) -> Any:
         hint = hints.get(name, None if name.startswith("_") else default_hint)

@@ -107,7 +107,7 @@ def write_image_lists(prefix: str, root: str, options: argparse.Namespace) -> No
 
 
 def _find_labeled_images(root: str, exts: Collection[str], *, recursive: bool) -> list[tuple[int, str]]:
-    """Return the label and relative path of each image: label 0, or one per subfolder with `recursive`."""
+    """Return (label, relative path) of each image. The label is 0 or, with `recursive`, the subfolder's number."""
     if not recursive:
         return [(0, name) for name in sorted(os.listdir(root)) if _has_image_extension(os.path.join(root, name), exts)]
     labels: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""MXNet's numbers of interpolation methods, and their translation to kernels of `rm.Resize`."""
+"""The numbers of MXNet's interpolation methods, and the kernels of `rm.Resize` that correspond to them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Ints = NDArray[np.int64]
 Size = tuple[int, int]
 
 NEAREST, BILINEAR, BICUBIC, AREA, LANCZOS = range(5)
-# Choose the method by size: bicubic if both sides grow, area if both shrink, bilinear otherwise.
+# Number that stands for a choice by size: bicubic if both sides grow, area if both shrink, else bilinear.
 BY_SIZE = 9
-# Choose one of the methods 0 to 4 at random.
+# Number that stands for a random choice among the methods 0 to 4.
 RANDOM = 10
 METHODS = (NEAREST, BILINEAR, BICUBIC, AREA, LANCZOS, BY_SIZE, RANDOM)
 KERNELS = ("opencv:nearest", "opencv:bilinear", "opencv:cubic", "opencv:area", "opencv:lanczos4")
@@ -26,7 +26,7 @@ def kernel_name(method: int) -> str:
 
 
 def choose_interpolations(method: int, old: Ints, new: Ints) -> Ints:
-    """Return the interpolation 0 to 4 of each image; `old` and `new` are its sizes before and after, shape (n, 2)."""
+    """Return the method (0 to 4) with which each image is resized from size `old` to `new`, both of shape (n, 2)."""
     if method != BY_SIZE:
         return np.full(len(old), method)
     grows, shrinks = (new > old).all(axis=1), (new < old).all(axis=1)
@@ -34,12 +34,12 @@ def choose_interpolations(method: int, old: Ints, new: Ints) -> Ints:
 
 
 def choose_interpolation(method: int, old: Size, new: Size) -> int:
-    """Return the interpolation 0 to 4 with which an image is resized from `old` to `new`."""
+    """Return the method (0 to 4) with which an image is resized from size `old` to size `new`."""
     return int(choose_interpolations(method, np.array([old]), np.array([new]))[0])
 
 
 def resize(pixels: NDArray[np.uint8], size: Size, method: int) -> NDArray[np.uint8]:
-    """Resize an image with interpolation `method`, 0 to 4; return it unchanged if it already has the size."""
+    """Resize an image with interpolation `method` (0 to 4); an image that already has `size` is returned unchanged."""
     if size == pixels.shape[:2]:
         return pixels
     return rm.resize(pixels, (max(size[0], 1), max(size[1], 1)), kernel=KERNELS[method])

@@ -1,4 +1,4 @@
-"""``mx.random``: `seed` has no effect; random numbers come from `random`, `numpy.random` and seeds of iterators."""
+"""``mx.random``: `seed` has no effect. Seed `random`, `numpy.random` and the iterators instead."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from recordmill.compat.mxnet.base import create_module_getattr
 
 
 def seed(seed_state: int, ctx: Any = "all") -> None:
-    """``mx.random.seed``: check that the seed is an int; it has no effect."""
+    """``mx.random.seed``: has no effect, except that a seed that is not an int raises ValueError."""
     del ctx
     if not isinstance(seed_state, int):
         raise ValueError("seed_state must be int")  # noqa: TRY004 (as in MXNet)

@@ -1,4 +1,4 @@
-"""``python -m recordmill.compat.mxnet.rec2idx``: create the index file of a record file, with positions as keys."""
+"""``python -m recordmill.compat.mxnet.rec2idx``: create the index file of a record file; keys are record positions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recordmill.compat.mxnet.base import convert_errors
 
 
 def write_index(record: str, index: str) -> int:
-    """Write the index file of a record file, with positions as keys; return the number of records."""
+    """Write the index file of a record file, with the positions of the records as keys; return their number."""
     with convert_errors(), rm.ShardReader(record, format="recordio", compression=None, index="never") as reader:
         reader.raise_damage(reader.damage)
         offsets = reader.index.offsets.tolist()

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 import recordmill as rm
 from recordmill.compat.mxnet.base import MisuseError, MXNetError, ParameterError, as_mxnet_error, convert_errors
 
-# flag, label, id, id2; little-endian, without padding.
+# Fields of the image header: flag, label, id and id2; little-endian, without padding.
 _IR_FORMAT = "<IfQQ"
 _IR_SIZE = struct.calcsize(_IR_FORMAT)
 _HEADER = struct.Struct(_IR_FORMAT)
-# JPEG markers of frame headers: SOF0 to SOF15, except the three markers in this range that begin tables.
+# JPEG markers of frame headers: SOF0 to SOF15, except the three markers in this range with other meanings.
 _FRAME_MARKERS = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 _JPEG, _PNG = b"\xff\xd8", b"\x89PNG"
-# In a PNG header: offset of the color type, the color type gray, and the bytes of bit depth 8 and color type gray.
+# Offset of the color type in a PNG file, its value for gray, and the two bytes of bit depth 8 and color type gray.
 _PNG_COLOR_TYPE, _PNG_GRAY, _PNG_GRAY_8 = 25, 0, b"\x08\x00"
 _FORMATS_WITH_ALPHA = ("PNG", "WEBP", "TIFF")
 
@@ -36,7 +36,7 @@ HEADER.__doc__ = """Header of an image record: number of labels after it, label 
 
 
 class _OutputRecordFile:
-    """A record file that is being written, and the keys of its records; it appears at `path` on `close`."""
+    """A record file that is being written, with the keys of its records. `close` moves the file to its path."""
 
     def __init__(self, path: str, idx_path: str | None) -> None:
         self.process = os.getpid()
@@ -201,7 +201,7 @@ class MXIndexedRecordIO(MXRecordIO):
 
     @property
     def idx(self) -> dict[Any, int]:
-        """Offset of each key; of a repeated key, the offset of its last record."""
+        """Maps each key to the offset of its record, and a repeated key to the offset of its last record."""
         if self._offsets is None and self._output is not None:
             self._offsets = dict(self._output.list_keys_and_offsets())
         return self._offsets or {}
@@ -260,7 +260,7 @@ def pack_img(header: Any, img: Any, quality: int = 95, img_fmt: str = ".jpg") ->
 
 
 def unpack_img(s: bytes, iscolor: int = -1) -> tuple[Any, NDArray[Any] | None]:
-    """Return the header and the image of a record, decoded as by ``cv2.imdecode``: blue first, None on failure."""
+    """Return the header and the decoded image of a record, as ``cv2.imdecode`` does: blue first, or None on failure."""
     if iscolor not in _DECODERS:
         raise ValueError(f"iscolor must be -1, 0 or 1, got {iscolor}")
     header, data = unpack(s)
@@ -285,7 +285,7 @@ def _decode_unchanged(data: bytes) -> NDArray[Any]:
 
 
 def reverse_colors(pixels: NDArray[Any]) -> NDArray[Any]:
-    """Exchange red and blue; two channels (gray and alpha) become blue, green, red and alpha."""
+    """Exchange red and blue. An image with gray and alpha becomes one with blue, green, red and alpha."""
     if pixels.ndim == 2 or pixels.shape[2] == 1:
         return pixels
     if pixels.shape[2] == 2:
@@ -342,7 +342,7 @@ def _create_pillow_image(module: Any, pixels: NDArray[Any], name: str) -> Any:
 
 
 def _to_encodable_pixels(pixels: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return contiguous pixels, without a last axis of length 1; raise if the image format cannot store them."""
+    """Return contiguous pixels without a last axis of length 1; raise if the image format cannot store the pixels."""
     if pixels.ndim == 3 and pixels.shape[2] == 1:
         pixels = pixels[:, :, 0]
     is_deep = pixels.dtype == np.uint16 and name == "PNG" and pixels.ndim == 2

@@ -21,7 +21,7 @@ atexit.register(_modules.clear)
 
 
 def _create_functional(module: Callable[..., Any], parameters: str, num_inputs: int = 1) -> Callable[..., Any]:
-    """Return a function that creates one module per call site and calls it.
+    """Return a function that calls a module; each place in a program that calls the function gets its own module.
 
     The first `num_inputs` arguments are inputs of the call; the others are options of the module.
     """

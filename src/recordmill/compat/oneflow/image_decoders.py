@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Channels = Literal["rgb", "bgr", "gray"]
 _CHANNELS: dict[str, Channels] = {"RGB": "rgb", "BGR": "bgr", "GRAY": "gray"}
-_CROP_STAGE = 20_000  # separates these random numbers from those of other modules
+_CROP_STAGE = 20_000  # differs in each module, so that modules draw different random numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class CropWindowSampler:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EncodedImages:
-    """Encoded images of a batch, and the window (x, y, width, height) of each that will be decoded."""
+    """Encoded images of a batch, and for each image the window (x, y, width, height) to decode."""
 
     feature: str
     strings: Ragged
@@ -86,7 +86,7 @@ class EncodedImages:
 
     @property
     def shapes(self) -> list[tuple[int, int, int]]:
-        """Shapes of the decoded windows."""
+        """Shape (height, width, channels) of each decoded window."""
         return [(height, width, self.num_channels) for width, height in self.windows[:, 2:].tolist()]
 
     def decode(
@@ -120,7 +120,7 @@ class EncodedImages:
 
 
 class ImageBuffer(TensorBuffer):
-    """Images that may differ in size, decoded when their pixels are used."""
+    """Images that may differ in size, decoded when their pixels are first used."""
 
     def __init__(self, encoded: EncodedImages) -> None:
         super().__init__([], encoded.locations)
@@ -142,9 +142,9 @@ class OFRecordImageDecoder(Module):
         self._parser, self._channels = FeatureParser(blob_name), _CHANNELS[color_space]
 
     def forward(self, records: RecordBatch) -> ImageBuffer:
-        """Return the images of a batch."""
+        """Return the images of a batch of records; they are decoded when their pixels are first used."""
         strings = self._parser.parse_strings(records)
-        # An invalid image has size 0 here; the error is raised when it is decoded.
+        # An invalid image has size 0, which becomes 1 here. Decoding the image later raises the error.
         sizes = np.maximum(rm.image_sizes(strings, like="opencv", orientation="ignore"), 1)
         windows = self._choose_crop_windows(sizes)
         return ImageBuffer(EncodedImages(self._parser.name, strings, windows, self._channels, records.locations))

@@ -11,7 +11,7 @@ class Module:
     """Base class of objects that are created once and called for each batch."""
 
     def forward(self, *inputs: Any, **options: Any) -> Any:
-        """Return the result of a call; subclasses implement it."""
+        """Compute the result of calling the module; subclasses implement this method."""
         raise NotImplementedError
 
     def __call__(self, *inputs: Any, **options: Any) -> Any:

@@ -17,7 +17,7 @@ from recordmill.types import Ragged
 
 
 def cast_like_c(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Convert dtypes as C on x86: truncate fractions; floats outside the integer range become its smallest value."""
+    """Convert values to `dtype` as C on x86: truncate fractions; floats out of range become the smallest integer."""
     if values.dtype.kind != "f" or dtype.kind not in "iu":
         with np.errstate(over="ignore"):
             return values.astype(dtype)
@@ -52,7 +52,7 @@ class OFRecordRawDecoder(Module):
         self._parser = FeatureParser(blob_name)
 
     def forward(self, records: RecordBatch) -> Tensor:
-        """Return the values of a batch, shape (batch, *shape)."""
+        """Return the decoded feature of a batch of records: a tensor of shape (batch, *shape)."""
         found = self._parser.parse_values(records)
         if found is None:
             decoded = np.stack([self._decode_record(records, position) for position in range(len(records))])
@@ -93,5 +93,5 @@ class OFRecordBytesDecoder(Module):
         self._parser = FeatureParser(blob_name)
 
     def forward(self, records: RecordBatch) -> TensorBuffer:
-        """Return one uint8 array per record."""
+        """Return the bytes of the feature as one uint8 array per record."""
         return TensorBuffer(view_strings(self._parser.parse_strings(records)), records.locations)

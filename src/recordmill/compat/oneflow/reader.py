@@ -37,7 +37,7 @@ def get_world_size() -> int:
 
 
 def assign_parts(num_parts: int, rank: int, world_size: int) -> range:
-    """Return the consecutive parts that process `rank` reads; the first processes may read one part more."""
+    """Return the consecutive parts that process `rank` reads; remaining parts go to the first processes."""
     if not 0 <= rank < world_size:
         raise ValueError(f"RANK must be between 0 and WORLD_SIZE - 1 = {world_size - 1}, got {rank}")
     if world_size > num_parts:
@@ -56,7 +56,7 @@ class _RecordLocator:
         self._offset, self._part, self._record = 0, -1, 0
 
     def locate(self, payloads: Ragged) -> list[Location]:
-        """Return the locations of the records that follow those of the last call."""
+        """Return the locations of the next records; `payloads` must follow those of the previous call."""
         sizes = np.diff(payloads.row_splits) + _HEADER_BYTES
         offsets = self._offset + np.concatenate(([0], np.cumsum(sizes)))
         self._offset = int(offsets[-1])
@@ -69,7 +69,7 @@ class _RecordLocator:
         return Location(self._parts[part], self._record, offset - int(self._starts[part]))
 
     def locate_error(self, error: RecordmillError) -> RecordmillError:
-        """Return a copy of the error with the part and the record at its offset in the concatenated parts."""
+        """Return a copy of the error that names the part and the record at which the error occurred."""
         if error.offset is None:
             return error
         part = min(int(np.searchsorted(self._starts, error.offset, side="right")), len(self._parts)) - 1
@@ -93,7 +93,7 @@ def _read_epoch(parts: list[str], num_records: int) -> Iterator[RecordBatch]:
 
 
 def _read_epochs(order: Callable[[int], list[str]], num_records: int) -> Iterator[RecordBatch]:
-    """Yield the records of endless epochs; ``order(epoch)`` returns the parts in the order of that epoch."""
+    """Yield the records of one epoch after another, forever; ``order(epoch)`` returns the parts in reading order."""
     epoch = 0
     while True:
         parts, is_empty = order(epoch), True
@@ -108,7 +108,7 @@ def _read_epochs(order: Callable[[int], list[str]], num_records: int) -> Iterato
 def _shuffle_records(
     chunks: Iterator[RecordBatch], slots: SlotGenerator, buffer_size: int, num_records: int
 ) -> Iterator[RecordBatch]:
-    """Put each new record in a random slot of a buffer, and yield the records that were in these slots, in batches."""
+    """Put each new record into a random slot of a buffer, and yield batches of the records that they replace."""
     buffer: list[tuple[bytes, Location]] = []
     replaced: list[tuple[bytes, Location]] = []
     for chunk in chunks:
@@ -184,18 +184,18 @@ class OFRecordReader(Module):
         self._prefetcher: Prefetcher[RecordBatch] | None = None
 
     def forward(self) -> RecordBatch:
-        """Return the next batch."""
+        """Return the next batch of records."""
         if not self._is_large:
             return next(self._batches)
         if self._prefetcher is None:
             self._prefetcher = Prefetcher(self._batches, 0)
-            # The thread has no reference to the reader: when the reader is garbage-collected, the thread ends.
+            # The thread does not refer to the reader, so the reader can be garbage-collected, which ends the thread.
             weakref.finalize(self, self._prefetcher.close)
         return next(self._prefetcher)
 
 
 class _BatchIterator:
-    """Endless iterator over batches; a read error is raised again by every later call."""
+    """Endless iterator over batches. After a read error, every later call raises the same error."""
 
     def __init__(self, chunks: Iterator[RecordBatch], batch_size: int) -> None:
         self._chunks, self._batch_size = chunks, batch_size
@@ -212,7 +212,7 @@ class _BatchIterator:
         try:
             found = rm.parse_payloads(batch.payloads, features, payload="ofrecord") if features else {}
         except RecordmillError:
-            # Ignored: the decoder of the feature will parse it again and raise an error that names the record.
+            # Ignored here: the decoder parses its feature again and raises an error that names the record.
             found = {}
         parsed = {name: (features[name], column) for name, column in found.items()}
         return RecordBatch(batch.payloads, batch.locations, self._features, parsed)

@@ -68,11 +68,11 @@ class FeatureParser:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        # Kind of list in the previous batch, which is tried first.
+        # List kind in the previous batch. It is tried first for the next batch.
         self._kind: str | None = None
 
     def parse_values(self, records: RecordBatch) -> tuple[str, Ragged] | None:
-        """Return the list kind and the rows of all records; None if they differ in kind, or not each has one string."""
+        """Return the list kind and a row of values per record; None if the records do not fit one `Feature`."""
         _check_record_batch(records)
         kind = self._kind or self._find_list_kind(records, 0)
         feature: Any = rm.Feature("bytes") if kind == "bytes_list" else rm.Feature(_KINDS[kind], (None,))
@@ -89,7 +89,7 @@ class FeatureParser:
         return Ragged.from_rows([self._parse_string(records, position) for position in range(len(records))])
 
     def parse_record(self, records: RecordBatch, position: int) -> tuple[str, Any]:
-        """Return the list kind and the values of one record; raise if a ``bytes_list`` does not have one string."""
+        """Return the list kind and the values of one record; raise unless a ``bytes_list`` has exactly one string."""
         kind = self._find_list_kind(records, position)
         values = self._parse_list(records, position, kind)
         if kind != "bytes_list":
@@ -149,7 +149,7 @@ class FeatureParser:
 
 
 def view_strings(strings: Ragged) -> list[Any]:
-    """Return an array per byte string: a view of their common buffer."""
+    """Return one array per byte string, each a view of the common buffer."""
     splits = strings.row_splits
     return [strings.data[splits[row] : splits[row + 1]] for row in range(len(strings))]
 

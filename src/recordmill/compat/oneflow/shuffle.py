@@ -16,12 +16,12 @@ T = TypeVar("T")
 _WORD = 0xFFFFFFFF
 _MINSTD = 2**31 - 1
 _MINSTD_SPAN = _MINSTD - 2
-# The order of parts does not depend on the seed of the reader.
+# Seed of the order of parts. The seed of the reader has no effect on this order.
 _PART_SEED = 524287
 
 
 def shuffle_parts(parts: list[T], epoch: int) -> None:
-    """Shuffle parts in place; `parts` must have the order of the previous epoch."""
+    """Shuffle the parts in place for an epoch; on entry, `parts` must have the order of the previous epoch."""
     shuffle_like_libstdcxx(parts, _PART_SEED + epoch)
 
 
@@ -45,7 +45,7 @@ def shuffle_like_libstdcxx(items: list[T], seed: int) -> None:
 
 
 def draw_uniform_int(draw: Callable[[], int], span: int, count: int) -> int:
-    """Return a number below `count` like ``std::uniform_int_distribution``.
+    """Draw an integer from 0 to ``count - 1``, as ``std::uniform_int_distribution`` does.
 
     `draw` returns random numbers from 0 to `span`.
     """
@@ -67,7 +67,7 @@ class SlotGenerator:
         return self._state - 1
 
     def next_slot(self) -> int:
-        """Return the slot of the record that is yielded and replaced next."""
+        """Return the slot whose record is yielded next and replaced by a new one."""
         return draw_uniform_int(self._draw_number, _MINSTD_SPAN, self._count)
 
 

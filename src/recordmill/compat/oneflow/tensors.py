@@ -16,7 +16,7 @@ DTYPES = {name: np.dtype(name) for name in ("int8", "uint8", "int32", "int64", "
 
 
 def to_supported_dtype(dtype: Any) -> np.dtype[Any]:
-    """Return the NumPy dtype; raise TypeError if decoders cannot return it."""
+    """Convert `dtype` to a NumPy dtype; raise TypeError if decoders do not support it."""
     found: np.dtype[Any] = np.dtype(dtype)
     if found not in DTYPES.values():
         raise TypeError(f"Cannot find the kernel: dtype must be one of {', '.join(DTYPES)}, got {dtype}")

@@ -30,7 +30,7 @@ _KERNELS = {
 }
 _OLD_KERNELS = {"Linear": "bilinear", "NN": "nearest_neighbor", "Cubic": "bicubic"}
 _OLD_CHANNELS = {"RGB": 3, "BGR": 3, "GRAY": 1}
-_FLIP_STAGE = 20_001  # separates these random numbers from those of other modules
+_FLIP_STAGE = 20_001  # differs in each module, so that modules draw different random numbers
 _POOL_BYTES = 256 << 20
 
 
@@ -64,13 +64,13 @@ class ResizedImages(NDArrayOperatorsMixin):
         return found
 
     def tensor(self) -> Tensor:
-        """Return the values as a tensor."""
+        """Return the decoded and resized images as a uint8 tensor of shape (batch, height, width, channels)."""
         if self._values is None:
             self._values = as_tensor(self._decode(dtype="uint8", layout="hwc"))
         return self._values
 
     def numpy(self) -> NDArray[Any]:
-        """Return the values as a plain array."""
+        """Return the decoded and resized images as a NumPy array of shape (batch, height, width, channels)."""
         return self.tensor().numpy()
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
@@ -85,7 +85,7 @@ class ResizedImages(NDArrayOperatorsMixin):
         return getattr(ufunc, method)(*map(_as_tensor_operand, inputs), **options)
 
     def __getattr__(self, name: str) -> Any:
-        """Return any other attribute of the decoded `Tensor`."""
+        """Decode the images, and return this attribute of the resulting `Tensor`."""
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self.tensor(), name)
@@ -108,7 +108,7 @@ def _as_tensor_operand(value: Any) -> Any:
 
 
 class Resize(Module):
-    """``flow.nn.image.Resize``: resize images to one size, or one side to a length if `keep_aspect_ratio`."""
+    """``flow.nn.image.Resize``: resize images to one size or, with `keep_aspect_ratio`, one side to a fixed length."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class Resize(Module):
         self._limit = (min_size if self._longer else max_size) or 0
 
     def forward(self, images: TensorBuffer) -> tuple[Tensor | ResizedImages | TensorBuffer, Tensor, Tensor | None]:
-        """Return the resized images, their scales and, if their sizes may differ, their new sizes (width, height)."""
+        """Return the resized images, their scale factors, and their new sizes (None unless `keep_aspect_ratio`)."""
         if isinstance(images, ImageBuffer) and not self._keeps_ratio:
             return self._resize_encoded(images.encoded)
         arrays = images.numpy()
@@ -261,7 +261,7 @@ class CropMirrorNormalize(Module):
     def forward(self, images: Tensor | ResizedImages | TensorBuffer, mirror: ArrayLike | None = None) -> Tensor:
         """Return the normalized images of a batch; images with a non-zero value in `mirror` are mirrored."""
         if isinstance(images, TensorBuffer) and 0 in self._size:
-            raise ValueError("crop_h and crop_w must be positive for images of several sizes")
+            raise ValueError("crop_h and crop_w must be positive if images may differ in size")
         mirrored = np.zeros(len(images), np.bool_) if mirror is None else np.asarray(mirror) != 0
         if mirrored.shape != (len(images),):
             raise ValueError(f"mirror must have one number for each of {len(images)} images, got {mirrored.shape}")
@@ -321,7 +321,7 @@ class CoinFlip(Module):
         self._calls = 0
 
     def forward(self) -> Tensor:
-        """Return the numbers for one batch, int8, shape (batch,)."""
+        """Draw 0 or 1 for each image of a batch; return an int8 tensor of shape (batch,)."""
         draws = rm.Draws(self._seed, self._calls % 2**32)
         self._calls += 1
         return as_tensor(draws.booleans(np.arange(self._batch_size), _FLIP_STAGE, self._probability).astype(np.int8))

@@ -17,6 +17,6 @@ class Numpy(np.ndarray[Any, Any]):
 
     @staticmethod
     def Placeholder(shape: Sequence[int], dtype: Any = None) -> type:
-        """Return the annotation of a parameter; the shape and the dtype have no effect."""
+        """Return `numpy.ndarray` as the annotation of a parameter; `shape` and `dtype` are accepted but ignored."""
         del shape, dtype
         return np.ndarray

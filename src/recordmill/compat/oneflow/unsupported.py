@@ -65,7 +65,7 @@ class AbsentError(NotImplementedError, AttributeError):
 
 
 def create_module_getattr(path: str) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a module: it raises AbsentError with a hint, or AttributeError if there is none."""
+    """Return a module's ``__getattr__``: private names raise AttributeError, all others AbsentError with a hint."""
 
     def raise_absent_error(name: str) -> Any:
         if name.startswith("_"):

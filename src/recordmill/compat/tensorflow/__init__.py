@@ -31,7 +31,7 @@ bool = bool_  # noqa: A001 (TensorFlow's name)
 newaxis = None
 __version__ = "2.21.0"
 
-# Public names of submodules, and their modules in this package, which are imported on first use.
+# Module of this package that implements each public submodule. The modules are imported on first use.
 MODULES: dict[str, str] = {
     "app": "app",
     "autograph": "autograph",

@@ -1,4 +1,4 @@
-"""``tf.autograph``: without effect, because functions always run as Python."""
+"""``tf.autograph``: no function is converted, because all functions run as Python."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _DEVICES = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """``tf.config.list_physical_devices``: list the devices of a type; GPUs are never listed."""
+    """``tf.config.list_physical_devices``: list the CPU; for any other device type, the list is empty."""
     return [device for device in _DEVICES if device_type in (None, device.device_type)]
 
 
@@ -45,7 +45,7 @@ def set_memory_growth(device: Any, enable: bool) -> None:
 
 
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
-    """``tf.config.set_visible_devices``: check that the devices exist; otherwise without effect."""
+    """``tf.config.set_visible_devices``: raise ValueError for unknown devices; known devices have no effect."""
     del device_type
     for device in [devices] if isinstance(devices, PhysicalDevice) else devices:
         if device not in _DEVICES:

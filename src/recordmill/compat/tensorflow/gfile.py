@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
-# Public names, and the function (module:name) that each refers to.
+# Function ("module:name") that each public name refers to.
 MEMBERS: dict[str, str] = {
     "Copy": "files.gfile:copy",
     "DeleteRecursively": "files.gfile:rmtree",

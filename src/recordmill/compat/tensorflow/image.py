@@ -25,7 +25,7 @@ _NAMES = {
     "resize": "ResizeMethod resize resize_with_pad",
     "resize_v1": "resize_bicubic resize_bilinear resize_image_with_pad resize_nearest_neighbor",
 }
-# Public names, and the modules that define them.
+# Module that defines each public name.
 MEMBERS: dict[str, str] = {name: f"images.{module}" for module, names in _NAMES.items() for name in names.split()}
 MEMBERS |= {
     "resize_image_with_crop_or_pad": "images.crop:resize_with_crop_or_pad",

@@ -1,4 +1,4 @@
-"""Apply the geometry of images to columns of their boxes and keypoints."""
+"""Apply the geometric transforms of images to the columns of their boxes and keypoints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Size = tuple[int, int]  # (width, height)
 
 
 def decode_box_column(state: BatchState, name: str, spec: Boxes) -> dict[str, Any]:
-    """Map boxes to the output image and clip them; drop those that remain visible by less than `min_visible`.
+    """Map boxes to the output image and clip them. Drop boxes of which less than the share `min_visible` is visible.
 
     The values of a dropped box in the `along` features are dropped, too.
     """
@@ -64,7 +64,7 @@ def decode_keypoint_column(state: BatchState, name: str, spec: Keypoints) -> dic
 
 
 def _find_point_maps(state: BatchState, image: str) -> list[tuple[int, Floats, Size, Size]]:
-    """Return (row, matrix from the upright image to the output, output size, image size) of each sample."""
+    """Return for each sample: its row, the matrix from the upright image to the output, output size and image size."""
     images, rows = state.images[image], state.valid_rows()
     ordinals = images.find_ordinals(rows)
     headers, geometry = images.headers[ordinals], images.geometry[ordinals]
@@ -83,7 +83,7 @@ def _map_points(points: Floats, matrix: Floats) -> Floats:
 
 
 def _map_boxes(boxes: Floats, matrix: Floats, size: Size, min_visible: float) -> tuple[Any, NDArray[np.bool_]]:
-    """Map boxes to the output and clip them; return the boxes that remain visible, and a mask of their rows."""
+    """Map boxes to the output and clip them. Return the visible boxes, and a boolean mask of their rows in `boxes`."""
     corners = boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
     mapped = _map_points(corners, matrix).reshape(-1, 4, 2)
     whole = np.concatenate([mapped.min(axis=1), mapped.max(axis=1)], axis=1)
@@ -99,7 +99,7 @@ def _compute_areas(boxes: Floats) -> Floats:
 
 
 def _boxes_to_edges(boxes: Floats, form: str, size: Size | None) -> Floats:
-    """Convert boxes to left, top, right and bottom; relative boxes are multiplied by the image size."""
+    """Convert boxes to left, top, right and bottom in pixels. With `size`, boxes are fractions of the image size."""
     if form == "yxyx":
         boxes = boxes[:, [1, 0, 3, 2]]
     elif form == "xywh":
@@ -127,7 +127,7 @@ def _read_boxes(columns: list[Any], features: tuple[str, ...], row: int) -> Floa
     sides = [_read_numbers(column[row], feature, 1)[:, 0] for column, feature in zip(columns, features, strict=True)]
     if len({len(side) for side in sides}) != 1:
         raise FeatureError(
-            "features of boxes must have the same length",
+            "the features of box edges must have the same number of values",
             kind="feature_mismatch",
             found=str({feature: len(side) for feature, side in zip(features, sides, strict=True)}),
         )
@@ -138,7 +138,7 @@ def _read_along_values(column: Any, feature: str, row: int, count: int) -> NDArr
     values = np.atleast_1d(np.asarray(column[row]))
     if values.dtype.kind not in "iuf" or len(values) != count:
         raise FeatureError(
-            f"feature '{feature}' of along= must have one number per box",
+            f"feature '{feature}', which along= names, must have one number per box",
             kind="feature_mismatch",
             expected=f"{count} numbers",
             found=f"{values.dtype} of shape {values.shape}",

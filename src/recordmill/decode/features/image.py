@@ -51,7 +51,7 @@ def decode_image_column(state: BatchState, name: str, spec: Image) -> dict[str, 
 
 
 def _plan_geometry(state: BatchState, compiled: CompiledImageSpec, feature: str) -> tuple[ImageBatch, Any]:
-    """Plan the geometry of all images; drop those that cannot be decoded, and store their errors."""
+    """Plan the geometry of all images. Drop the images that cannot be decoded, and store their errors in `state`."""
     spec, rows = compiled.spec, state.valid_rows()
     payloads = byte_rows(state.column(feature), feature)
     chosen = payloads if len(rows) == state.count else [payloads[row] for row in rows.tolist()]
@@ -82,7 +82,7 @@ def _plan_geometry(state: BatchState, compiled: CompiledImageSpec, feature: str)
 def _drop_invalid_windows(
     state: BatchState, spec: Image, feature: str, rows: Ints, headers: Headers, given: GivenGeometry
 ) -> tuple[Ints, Headers, GivenGeometry]:
-    """Drop images whose given crop window is invalid, and store their errors."""
+    """Drop the images whose GivenCrop window is invalid, and store their errors in `state`."""
     sizes = compute_resized_sizes(headers.decoded_sizes, cast("Resize | None", spec.resize))
     outside = given.find_invalid_windows(sizes, may_reach_beyond=getattr(spec.crop, "fill", None) is not None)
     for number in np.flatnonzero(outside):
@@ -98,7 +98,7 @@ def _drop_invalid_windows(
 
 
 def _find_too_large_images(geometry: GeometryPlan, max_pixels: int) -> NDArray[np.bool_]:
-    """Return a mask of the images that need more than `max_pixels` pixels after resizing and padding."""
+    """Return a boolean mask of the images that have more than `max_pixels` pixels after resizing and padding."""
     corners = geometry.crops[:, :2]
     ends = np.maximum(geometry.resized, corners + geometry.crops[:, 2:])
     sides = (ends - np.minimum(corners, 0)).astype(np.float64)
@@ -107,7 +107,7 @@ def _find_too_large_images(geometry: GeometryPlan, max_pixels: int) -> NDArray[n
 
 
 def _choose_decoding_scales(images: ImageBatch) -> Ints:
-    """Choose the largest reduction (1, 2, 4 or 8) at which the window is still as large as its resized output."""
+    """Choose the largest denominator of the decoded size (1, 2, 4 or 8) with which no window must be enlarged."""
     scales = np.ones(len(images.rows), np.int64)
     for scale in (2, 4, 8):
         is_enough = (images.geometry.windows[:, 2:] // scale >= images.geometry.resized).all(axis=1)

@@ -44,7 +44,7 @@ def decode_mask_column(state: BatchState, name: str, spec: Mask) -> dict[str, An
 
 
 def _plan_masks(state: BatchState, spec: Mask, rows: Ints, payloads: Any) -> MaskPlan:
-    """Build the plan of masks, with the geometry of their images; masks without an image keep their geometry."""
+    """Build the plan of masks. Masks get the geometry of their images; masks without an image stay unchanged."""
     upright, border, kernel, sizes = False, Border(), "pillow:nearest", None
     geometry = GeometryPlan.identity(np.ones((len(rows), 2)))
     if spec.of is not None:

@@ -62,7 +62,7 @@ def _read_array(data: Any, spec: Raw, shape: tuple[int, ...]) -> NDArray[Any]:
     expected, found = math.prod(shape) * np.dtype(dtype).itemsize, len(memoryview(data).cast("B"))
     if expected != found:
         raise FeatureError(
-            f"the bytes do not fit an array of {dtype} of shape {shape}",
+            f"the number of bytes does not match an array of {dtype} of shape {shape}",
             kind="feature_mismatch",
             expected=f"{expected:,} bytes",
             found=f"{found:,}",

@@ -1,1 +1,1 @@
-"""Specs: immutable values that describe how features become arrays. They check their fields and do nothing else."""
+"""Specs: immutable values that describe how features become arrays. A spec only checks its fields."""

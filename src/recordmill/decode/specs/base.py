@@ -61,7 +61,7 @@ def check_number(name: str, value: Any, low: float = -math.inf, high: float = ma
 
 
 def parse_size(name: str, value: Any) -> tuple[int, int]:
-    """Parse a size option, one integer for a square or (height, width), to (height, width)."""
+    """Convert a size option to (height, width). One integer stands for a square."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         if len(value) != 2:
             raise ValueError(f"{name} must be an integer or (height, width), got {value!r}")
@@ -73,7 +73,7 @@ def parse_size(name: str, value: Any) -> tuple[int, int]:
 def parse_range(
     name: str, value: Any, low: float = -math.inf, high: float = math.inf, *, exclude_low: bool = False
 ) -> tuple[float, float]:
-    """Check that a value is a pair (lowest, highest) of numbers from `low` to `high`, and return it as floats."""
+    """Return an option (lowest, highest) as floats; both numbers must be from `low` to `high`."""
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
         raise TypeError(f"{name} must be (lowest, highest), got {value!r}")
     first, last = (check_number(name, one, low, high) for one in value)
@@ -84,7 +84,7 @@ def parse_range(
 
 
 def parse_channel_values(name: str, value: Any) -> tuple[float, ...] | None:
-    """Convert one number, or a sequence of one per channel, to a tuple of 1 to 4 numbers; None stays None."""
+    """Convert one number, or a sequence of 1 to 4 numbers (one per channel), to a tuple; return None for None."""
     if value is None:
         return None
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
@@ -95,7 +95,7 @@ def parse_channel_values(name: str, value: Any) -> tuple[float, ...] | None:
 
 
 def parse_levels(name: str, value: Any) -> tuple[int, ...]:
-    """Convert one 8-bit level, or a sequence of one per channel, to a tuple of 1 to 4 levels."""
+    """Convert one 8-bit level, or a sequence of 1 to 4 levels (one per channel), to a tuple."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         if not 1 <= len(value) <= 4:
             raise ValueError(f"{name} must have 1 to 4 levels, got {len(value)}")

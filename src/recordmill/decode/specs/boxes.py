@@ -1,4 +1,4 @@
-"""Specs of boxes and keypoints that follow their image."""
+"""The `Boxes` and `Keypoints` specs: coordinates that are transformed together with an image."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BoxForm = Literal["xyxy", "yxyx", "xywh"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Boxes(Spec):
-    """Apply the geometry of an image to its bounding boxes, clip them, and drop those that are barely visible.
+    """Apply the geometric transforms of an image to its bounding boxes, clip them, and drop barely visible boxes.
 
     Coordinates are distances from the left and top edges: an image of 100 columns extends from 0 to 100. A rotated box
     becomes the smallest axis-aligned box around its corners.
@@ -73,7 +73,7 @@ class Boxes(Spec):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Keypoints(Spec):
-    """Apply the geometry of an image to its keypoints.
+    """Apply the geometric transforms of an image to the coordinates of its keypoints.
 
     Parameters
     ----------

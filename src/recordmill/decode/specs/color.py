@@ -1,4 +1,4 @@
-"""Specs of color steps, which work on 8-bit levels before normalization."""
+"""Specs of color transforms, which change 8-bit levels before normalization."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Specs of resizing, cropping, flipping and affine maps."""
+"""Specs of the geometric transforms of an image: resizing, cropping, flipping and affine maps."""
 
 from __future__ import annotations
 

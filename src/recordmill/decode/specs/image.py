@@ -1,4 +1,4 @@
-"""Spec of encoded images."""
+"""The `Image` spec: how encoded images are decoded, transformed and normalized."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Image(Spec):
     feature: str | None = None
 
     def __post_init__(self) -> None:
-        """Check and normalize the options."""
+        """Check the options, and convert them to their canonical form."""
         find_preset(self.like)
         self._set_fields(resize=_parse_resize(self.resize), channels=_CHANNEL_ALIASES.get(self.channels, self.channels))
         if self.scale is not None:

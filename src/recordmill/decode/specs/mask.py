@@ -1,4 +1,4 @@
-"""Spec of masks: images of class labels."""
+"""The `Mask` spec: how images of class labels are decoded and transformed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recordmill.decode.specs.base import Spec, check_choice, check_int
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Mask(Spec):
-    """Decode an image of class labels and apply the geometry of its image.
+    """Decode an image of class labels and apply the geometric transforms of its image.
 
     Palette images give palette indices; gray images give the values in the file, 0 and 1 for 1-bit masks. Color images
     and lossy encodings are errors. Values are never interpolated: resizing uses the nearest pixel.

@@ -1,4 +1,4 @@
-"""Spec of arrays that are stored as raw bytes."""
+"""The `Raw` spec: dtype and shape of arrays that are stored as raw bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spec of encoded text."""
+"""The `Text` spec: how encoded text is decoded to `str`."""
 
 from __future__ import annotations
 

@@ -9,12 +9,12 @@ HEAD_BYTES = 8
 FRAMING = Framing(
     kind=_core.FrameKind("ofrecord"),
     min_payload_bytes=1,
-    max_payload_bytes=2**31 - 1,  # the limit of protobuf messages
+    max_payload_bytes=2**31 - 1,  # Protobuf messages are at most this long.
 )
 
 
 def looks_like_ofrecord(head: bytes, num_bytes: int | None) -> bool:
-    """Return whether a shard starts like OFRecord: with a plausible length and the map entries of a message.
+    """Return True if a shard starts like OFRecord: with a plausible length, then the tag of a map entry.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""RecordIO framing: magic word, flag and 29-bit length, data, padding to 4 bytes."""
+"""RecordIO framing: magic word, 3-bit flag and 29-bit length, data, padding to 4 bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FRAMING = Framing(
 
 
 def looks_like_recordio(head: bytes, num_bytes: int | None) -> bool:
-    """Return whether a shard starts with the magic word of RecordIO.
+    """Return True if a shard starts with the magic word of RecordIO.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from recordmill.types import FrameIndex
 
 @dataclass(frozen=True, slots=True)
 class IdxCodec:
-    """Codec of ``.idx`` files; keys stay text, in the order of the file and with duplicates."""
+    """Codec of ``.idx`` files. Keys are read as str, in the order of the file, and duplicate keys are kept."""
 
     suffix: str = ".idx"
 

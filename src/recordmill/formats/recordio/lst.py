@@ -40,9 +40,10 @@ class ImageList:
 
 
 def read_image_list(data: bytes, name: str = "the list") -> ImageList:
-    """Parse an image list with tabs (paths may contain spaces) or, like MXNet's C++ readers, with any whitespace.
+    """Parse an image list. A line is split at its tabs (paths may contain spaces) or, without tabs, at any whitespace.
 
-    Blank lines, carriage returns and a missing last newline are accepted.
+    MXNet's C++ readers also split at any whitespace. Blank lines, carriage returns and a missing last newline are
+    accepted.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ def read_image_list(data: bytes, name: str = "the list") -> ImageList:
 
 
 def _split_at_whitespace(text: str) -> list[str]:
-    """Split a line into the index, the labels and the path; the path starts at the first word that is not a number."""
+    """Split a line without tabs into index, labels and path. The path starts at the first word that is not a number."""
     words = text.split()
     end = 1
     while end < len(words) - 1 and _is_number(words[end]):

@@ -27,7 +27,7 @@ _DATA = b"data"
 
 @dataclass(frozen=True, slots=True)
 class IRHeaderCodec(NativeCodec):
-    """Codec of image records; the features are the header fields and the data after them."""
+    """Codec of image records. The features are the header fields and the data after the header."""
 
     @property
     def is_recognizable(self) -> bool:
@@ -35,7 +35,7 @@ class IRHeaderCodec(NativeCodec):
         return False
 
     def native_key(self, name: str, schema: Schema) -> bytes:
-        """Return the feature's key for the native parser: a header field, or ``data`` for the bytes feature."""
+        """Return the key of a feature for the native parser: a header field, or ``data`` for the bytes feature."""
         if schema[name].kind == "bytes":
             return _DATA
         if name not in _HEADER:
@@ -100,7 +100,7 @@ class IRHeaderCodec(NativeCodec):
     def _serialize_scalar_and_array_labels(
         self, fields: Mapping[str, list[Any]], data: str, feature: Feature | None, scalar: list[bool]
     ) -> Ragged:
-        """Serialize examples with scalar and with array labels apart, because a column has only one of the forms."""
+        """Serialize examples with scalar labels and with array labels separately: a column cannot mix the two."""
         rows: list[bytes] = [b""] * len(scalar)
         for plain in (True, False):
             chosen = [row for row, is_scalar in enumerate(scalar) if is_scalar is plain]
@@ -110,7 +110,7 @@ class IRHeaderCodec(NativeCodec):
         return Ragged.from_rows(rows)
 
     def infer_features(self, payloads: Ragged) -> InferredFeatures:
-        """Infer the features data, label and ids; omit ``flag``, which is only the number of stored labels."""
+        """Infer the features data, label, ``id`` and ``id2``; omit ``flag``, which only counts the stored labels."""
         found = NativeCodec.infer_features(self, payloads)
         features: dict[str, FeatureSummary] = {}
         for name in ("data", "label", "id", "id2"):
@@ -127,7 +127,7 @@ def _find_data_feature(examples: Sequence[Mapping[str, Any]]) -> list[str]:
             kind="feature_mismatch",
             expected="one feature of bytes in every example",
             found=", ".join(sorted(names)) or "none",
-            hint='store several with payload="example", or in another format',
+            hint='store several features with payload="example", or in another format',
         )
     return list(names)
 

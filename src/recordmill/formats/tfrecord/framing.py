@@ -1,4 +1,4 @@
-"""TFRecord framing: u64 length, masked CRC-32C of it, payload, masked CRC-32C of the payload."""
+"""TFRecord framing: u64 length, masked CRC-32C of the length, payload, masked CRC-32C of the payload."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ HEAD_BYTES = 12
 FRAMING = Framing(
     kind=_core.FrameKind("tfrecord"),
     min_payload_bytes=0,
-    max_payload_bytes=2**63 - 17,  # a frame has at most 2**63 - 1 bytes, 16 of them around the payload
+    max_payload_bytes=2**63 - 17,  # A frame has up to 2**63 - 1 bytes, 16 of them around the payload.
 )
 
 
 def looks_like_tfrecord(head: bytes, num_bytes: int | None) -> bool:
-    """Return whether a shard starts like TFRecord: with a length and its valid checksum.
+    """Return True if a shard starts like TFRecord: with a length and the valid checksum of the length.
 
     Parameters
     ----------

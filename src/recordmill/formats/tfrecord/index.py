@@ -1,4 +1,4 @@
-"""The text index of ``tfrecord2idx``: a line ``offset length`` per record, where the length includes the framing."""
+"""The text index of ``tfrecord2idx``: a line ``offset length`` per record. The length is that of the whole frame."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class TfIndexCodec:
     suffix: str = ".tfindex"
 
     def serialize(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
-        """Serialize a frame index to an index file; `keys` is ignored, because TFRecord has none.
+        """Serialize a frame index to an index file; `keys` is ignored, because the file stores no keys.
 
         Parameters
         ----------

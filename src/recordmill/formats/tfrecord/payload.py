@@ -1,4 +1,4 @@
-"""``tf.train.Example`` and ``tf.train.SequenceExample``."""
+"""Payload codecs of ``tf.train.Example`` and ``tf.train.SequenceExample``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ExampleCodec(NativeCodec):
     """Codec of ``tf.train.Example``."""
 
     def accepts(self, payloads: Ragged) -> bool:
-        """Return whether all payloads can be parsed and none has feature lists, which only a SequenceExample has."""
+        """Return True if all payloads can be parsed and none has feature lists, which only a SequenceExample has."""
         return NativeCodec.accepts(self, payloads) and not any(map(_core.has_feature_lists, payloads))
 
 

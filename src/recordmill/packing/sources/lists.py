@@ -18,9 +18,9 @@ from recordmill.errors import ImageError, LabelError
 from recordmill.formats.recordio.lst import read_image_list
 from recordmill.packing.sources.base import Items, Source, check_exists
 
-# Integer labels must fit int64.
+# Labels must be less than this limit, and at least its negative, to fit int64.
 _LABEL_LIMIT = 2**63
-# Column names by which the columns of a table are detected, in order of preference.
+# Headers by which the image and label columns of a table are detected, in order of preference.
 _IMAGE_HEADERS = ("image", "path", "file", "filename", "file_name", "image_path", "image_id", "name")
 _LABEL_HEADERS = ("label", "labels", "class", "target", "category", "class_id", "y")
 _TAB_SUFFIXES = (".tsv", ".tab")
@@ -94,7 +94,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_JsonMembers)
 
 
 def _read_json_lines(path: str) -> list[str]:
-    """Return the lines of a file without blank lines at its end."""
+    """Return the lines of a file, except blank lines at its end."""
     try:
         text = Path(path).read_text("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -360,7 +360,7 @@ def _parse_label_column(texts: list[str]) -> NDArray[Any] | list[str]:
 def _detect_column(
     column: Column | None, header: list[str], width: int, preferred: tuple[str, ...], default: int, origin: str
 ) -> int:
-    """Return the position of a column; if it is None, of the first column with a preferred name, else `default`."""
+    """Return the position of `column`. If it is None, return the first column with a preferred name, or `default`."""
     if column is not None:
         return _find_column(column, header, width, origin)
     lower = [name.lower() for name in header]
@@ -400,7 +400,7 @@ def _table_line_error(origin: str, line: int, expected: str, found: str, hint: s
 def _check_names(
     names: Sequence[str], lines: Sequence[int], origin: str, root: str | None, allow_duplicates: bool
 ) -> None:
-    """Raise ImageError for the first name that is invalid, duplicate, or outside `root` if that is given."""
+    """Raise ImageError for a name that is invalid, listed twice (unless allowed), or outside `root` (unless None)."""
     _check_valid_names(names, lines, origin)
     if not allow_duplicates:
         _check_unique_names(names, lines, origin)
@@ -448,12 +448,12 @@ def _check_unique_names(names: Sequence[str], lines: Sequence[int], origin: str)
 
 
 def _may_change_when_normalized(name: str) -> bool:
-    """Return True if `os.path.normpath` may change a name. Only such names are other spellings of a path."""
+    """Return True if `os.path.normpath` may change a name, so that it may be another spelling of a listed name."""
     return "//" in name or "/." in name or name.startswith(".") or name.endswith("/")
 
 
 def _check_inside_folder(root: str, names: Sequence[str], lines: Sequence[int], origin: str) -> None:
-    # Only absolute names and names with ".." can leave the folder; resolving all names would be slow.
+    # Check only absolute names and names with "..". Other names cannot leave the folder, and resolving all is slow.
     suspects = [row for row, name in enumerate(names) if name.startswith(os.sep) or ".." in name]
     # If the root is a link, it has two absolute paths, and both are accepted. `pack` checks links below the root.
     folders = [(resolve, os.path.join(resolve(root), "")) for resolve in (os.path.abspath, os.path.realpath)]

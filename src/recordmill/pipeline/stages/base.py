@@ -31,10 +31,10 @@ _MASK = (1 << 64) - 1
 
 @runtime_checkable
 class OrderStage(Protocol):
-    """Interface of stages that select or reorder samples. They only compute positions."""
+    """Interface of stages that select or reorder samples. They never read samples, but only compute positions."""
 
     def length(self, upstream: int | None) -> int | None:
-        """Return the number of samples after this stage, from the number before it (`upstream`); None means endless."""
+        """Return the number of samples after this stage; `upstream` is the number before it. None means endless."""
         ...
 
     def map_positions(self, positions: Positions, upstream: int | None) -> Positions:
@@ -52,7 +52,7 @@ class SampleStage(Protocol):
         ...
 
     def apply(self, stage_input: StageInput) -> SampleRows:
-        """Apply the stage to samples, and return those that remain."""
+        """Apply the stage to samples, and return the samples that remain."""
         ...
 
 
@@ -93,7 +93,7 @@ class StageInput:
         return Draws(self.seed, epoch)
 
     def locate(self, row: int) -> dict[str, Any]:
-        """Return shard, record and offset of a row, as keyword arguments of an error; empty without a record."""
+        """Return shard, record and offset of a row, as keyword arguments of an error; empty if it has no record."""
         if row >= len(self.rows.origins):
             return {}
         source, record = self.rows.origins[row]
@@ -101,7 +101,7 @@ class StageInput:
         return {"shard": shard, "record": inside, "offset": offset}
 
     def entry_points(self, feature: str) -> Ragged | None:
-        """Return the saved entry points of a JPEG feature, one row per sample; None if there are none."""
+        """Return the saved entry points of a JPEG feature, one row per sample; None if no sample has any."""
         origins, sources = self.rows.origins, self.sources
         if len(sources) == 1:
             return sources[0].entry_points(origins[:, 1], feature)
@@ -116,7 +116,7 @@ class StageInput:
 
 @dataclass(frozen=True, slots=True)
 class RunningCall:
-    """A call of a user function, or the work of a stage, that has not finished.
+    """An unfinished call of a user function, or of a stage that processes several samples together.
 
     Parameters
     ----------
@@ -144,11 +144,11 @@ class RunningCall:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the start of the call."""
+        """Seconds since the call of the user function or stage started."""
         return monotonic() - self.started
 
     def error_fields(self, sources: Sequence[ExampleSource]) -> dict[str, Any]:
-        """Return stage, position and record of this call, as keyword arguments of an error."""
+        """Return the stage, function, sample position and record of this call, as keyword arguments of an error."""
         fields = {"stage": self.stage, "function": self.function, "position": self.position}
         return fields | (sources[self.source].where(self.record)._asdict() if self.source >= 0 else {})
 
@@ -160,7 +160,7 @@ class RunningCall:
 
     @classmethod
     def from_status_page(cls, status: bytes) -> RunningCall | None:
-        """Parse the status page of a worker process; None if it is empty."""
+        """Parse the call in the status page of a worker process; return None if the page is empty."""
         if len(status) < _CALL_HEADER.size:
             return None
         position, source, record, timeout, started = _CALL_HEADER.unpack_from(status)
@@ -170,7 +170,7 @@ class RunningCall:
 
 @dataclass(slots=True)
 class Context:
-    """State of one evaluation of the pipeline: options, timings and skipped samples. It belongs to one thread.
+    """Options and results of one evaluation of a pipeline in one thread, such as timings and skipped samples.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class Context:
         self._stage_started = perf_counter(), thread_time()
 
     def end_stage(self, name: str, columns: Mapping[str, Any] | None = None) -> int:
-        """Stop timing a stage, and return the number of bytes in its columns."""
+        """Stop timing a stage, and return the number of bytes in `columns`, its result."""
         started, cpu_started = self._stage_started
         busy, elapsed = thread_time() - cpu_started, perf_counter() - started
         self.timings.add(name, busy, max(0.0, elapsed - busy))
@@ -237,7 +237,7 @@ class Context:
         return num_bytes
 
     def begin_call(self, describe: Callable[[int, float], RunningCall], row: int) -> None:
-        """Store the call of a user function for a row; in a worker process, also write it to the status page."""
+        """Store the call of a user function for a row. In a worker process, also write the call to the status page."""
         started = monotonic()
         self._call = describe, row, started
         if StatusPage.current is not None:
@@ -251,7 +251,7 @@ class Context:
 
     @property
     def current_call(self) -> RunningCall | None:
-        """The call in progress in the thread of this context; None if there is none."""
+        """The user function call that the thread of this context executes; None if it executes no function."""
         if (call := self._call) is None:
             return None
         describe, row, started = call
@@ -265,7 +265,7 @@ class Context:
 
     @contextmanager
     def enter_mixture_part(self, number: int, first_source: int) -> Iterator[None]:
-        """Context manager for evaluating one part of a mixture: adjusts its source numbers and seeds."""
+        """Adjust source numbers and seeds to one part of a mixture, while the `with` block evaluates that part."""
         outer = self.first_source, self.part_seed
         self.first_source += first_source
         self.part_seed = _scramble_bits(self.part_seed + number + 1)

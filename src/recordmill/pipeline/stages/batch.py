@@ -122,7 +122,7 @@ class BatchSampler:
         return range(first + begin, first + begin + share + (self.rank < extra))
 
     def position_after(self, num_batches: int) -> int:
-        """Return how many positions of the epoch all ranks together have consumed after `num_batches` batches each."""
+        """Return how many positions of the epoch all ranks together consume for `num_batches` batches each."""
         position = self.start + num_batches * self.global_size
         return position if self.length is None else min(position, self.length)
 
@@ -158,7 +158,7 @@ class Batch:
             raise ValueError(f'ragged must be "ragged", "pad" or "list", got {self.ragged!r}')
 
     def collate(self, columns: Columns, count: int, ordinals: NDArray[np.int64] | None = None) -> Columns:
-        """Collate columns to a batch of `count` rows; `ordinals` are the rows for which there are samples."""
+        """Collate columns to a batch of `count` rows. With last="pad", `ordinals` are the rows that the samples get."""
         collated = {name: self._collate_column(column) for name, column in columns.items()}
         if self.last != "pad":
             return collated
@@ -176,7 +176,7 @@ class Batch:
 
     def _collate_column(self, column: Any) -> Any:
         if isinstance(column, list):
-            # Use only the rows of this batch, so that the type does not depend on batches that are evaluated with it.
+            # Choose the type from the rows of this batch only, so that it does not depend on batches of the same job.
             column = build_column(_unify_string_widths(_convert_tensors(column)))
         if isinstance(column, list) and self.ragged != "list":
             column = _build_ragged(column)
@@ -198,12 +198,12 @@ def _convert_tensors(rows: list[Any]) -> list[Any]:
         return rows
     try:
         return [np.asarray(row) for row in rows]
-    except (TypeError, RuntimeError, ValueError):  # on a device, with a gradient, or of a dtype that NumPy lacks
+    except (TypeError, RuntimeError, ValueError):  # NumPy cannot represent the device, gradient or dtype.
         return rows
 
 
 def _unify_string_widths(rows: list[Any]) -> list[Any]:
-    """Convert NumPy strings of different lengths to the dtype of the longest; return other rows unchanged."""
+    """Convert NumPy strings of different lengths to the dtype of the longest. Return other rows unchanged."""
     if not all(isinstance(row, np.ndarray | np.generic) for row in rows):
         return rows
     dtypes = {row.dtype for row in rows}
@@ -214,7 +214,7 @@ def _unify_string_widths(rows: list[Any]) -> list[Any]:
 
 
 def _build_ragged(rows: list[Any]) -> Any:
-    """Combine byte strings, or arrays that differ only in their first dimension, to a Ragged; else return the rows."""
+    """Combine byte strings, or arrays that differ only in their first dimension, to a Ragged; keep other rows."""
     if rows and all(isinstance(row, bytes) for row in rows):
         return Ragged.from_rows(rows)
     arrays = [row for row in rows if isinstance(row, np.ndarray) and row.ndim]
@@ -237,7 +237,7 @@ def _pad_ragged(column: Ragged) -> Any:
 
 
 def _fill_rows(column: Any, valid: NDArray[np.bool_]) -> Any:
-    """Move the rows of a column to the valid rows of a batch, and fill the others with zeros or empty rows."""
+    """Move the rows of a column to the rows where `valid` is True. Fill the others with zeros or empty values."""
     num_rows = int(valid.sum())
     if isinstance(column, np.ndarray):
         filled = np.zeros((len(valid), *column.shape[1:]), column.dtype)
@@ -252,7 +252,7 @@ def _fill_rows(column: Any, valid: NDArray[np.bool_]) -> Any:
 
 
 def _empty_row(rows: list[Any]) -> Any:
-    """Return an empty value of the type of the rows: 0 for numbers, None if the type has no empty value."""
+    """Return an empty value of the same type as the rows: 0 for numbers, None for a type without an empty value."""
     first = rows[0] if rows else None
     if isinstance(first, np.ndarray | np.generic) and not first.ndim:
         return np.zeros((), first.dtype)[()]

@@ -41,7 +41,7 @@ class Decode:
     options: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        """Check the seed."""
+        """Raise ValueError if the seed is invalid."""
         if self.seed is not None:
             set_fields(self, seed=check_seed(self.seed))
 
@@ -59,7 +59,7 @@ class Decode:
         return concatenate_rows(parts) if parts else stage_input.rows
 
     def _decode_epoch(self, stage_input: StageInput, epoch: int, chosen: Ints | None) -> SampleRows:
-        """Decode the chosen rows, or all if None; they must belong to one epoch."""
+        """Decode the rows in `chosen`, or all rows if it is None. They must belong to one epoch."""
         rows, positions, context = stage_input.rows, stage_input.positions.array, stage_input.context
         if chosen is not None:
             rows, positions = rows.take(chosen), positions[chosen]
@@ -84,7 +84,7 @@ class Decode:
         failed = [int(error.position or 0) for error in errors]
         for index, error in zip(failed, errors, strict=True):
             row = index if chosen is None else int(chosen[index])
-            # The error names a row of the batch. Name the record of that row instead.
+            # The error gives the row in the batch. Replace that by the shard, record and offset of the row.
             fields = error.parts() | {"position": None} | stage_input.locate(row)
             context.raise_or_skip(*stage_input.requested.epoch_and_position(row), DecodeError(error.message, **fields))
         kept = np.delete(np.arange(len(rows)), failed)
@@ -109,7 +109,7 @@ class Decode:
 
 
 def _locate_memory_error(error: MemoryError, stage_input: StageInput, chosen: Ints | None) -> MemoryError:
-    """Replace the row that a MemoryError of `decode_batch` names by the record that it comes from."""
+    """Return a MemoryError that names the record, instead of the row that a MemoryError of `decode_batch` names."""
     index, feature = getattr(error, "sample", (None, None))
     location = {} if index is None else stage_input.locate(index if chosen is None else int(chosen[index]))
     if not location:

@@ -1,4 +1,4 @@
-"""The filter stage: keeps the samples for which a Python function is true."""
+"""The filter stage: keeps the samples for which a Python function returns true."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Filter:
         return "filter"
 
     def apply(self, stage_input: StageInput) -> SampleRows:
-        """Return the samples for which the function is true."""
+        """Return the samples for which the function returns true."""
         caller = FunctionCaller(self.function, repr(self), stage_input, rng=self.rng, timeout=self.timeout)
         rows, kept = stage_input.rows, list[int]()
         samples = rows.split()

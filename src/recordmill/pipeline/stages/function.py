@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from recordmill.pipeline.stages.base import StageInput
 
 Function = Callable[..., Any]
-# Dtype of each scalar type that has only one dtype.
+# Dtype of each type of scalars whose values all have the same dtype.
 _DTYPES: Mapping[type[Any], np.dtype[Any]] = {
     **{kind: np.dtype(kind) for kind in (bool, int, float)},
     **{np.dtype(code).type: np.dtype(code) for code in np.typecodes["AllInteger"] + "?efd"},
 }
-# (dtype, shape) of these scalars, without `int`, whose values may be too large for its dtype.
+# (dtype, shape) by type of scalars. `int` is missing, because its values may be too large for its dtype.
 _SCALAR_FORMS = {kind: (dtype.str, ()) for kind, dtype in _DTYPES.items() if kind is not int}
 _ARRAY_TYPES = (np.ndarray, np.generic, int, float, bool)
 _NO_NAMES: Mapping[str, Any] = {}
 
 
 def check_function(stage: str, function: Any, timeout: Any, seed: Any) -> None:
-    """Check the arguments of a stage that calls a function."""
+    """Raise TypeError or ValueError if an argument of a stage that calls a function is invalid."""
     if not callable(function):
         raise TypeError(f"{stage} needs a function, got {type(function).__name__}")
     if timeout is not None and not (is_number(timeout) and timeout > 0):
@@ -179,7 +179,7 @@ class FunctionCaller:
 
 
 def _sample_form(value: Any) -> Any:
-    """Return the dtype and shape that all samples must share; the length of a sequence is None, because it may vary."""
+    """Return the dtype and shape that all samples must share; the first dimension of a 1-D or 2-D array is None."""
     if (known := _SCALAR_FORMS.get(type(value))) is not None:
         return known
     if isinstance(value, np.ndarray | np.generic):
@@ -198,7 +198,7 @@ def _batch_form(value: Any) -> str | None:
 
 
 def _dtype_name(dtype: np.dtype[Any]) -> str:
-    """Return the name of a dtype, without the length of strings."""
+    """Return the name of a dtype. That of a string dtype has no length: "U", not "<U5"."""
     return dtype.kind if dtype.kind in "SU" else dtype.str
 
 
@@ -227,7 +227,7 @@ class RowGenerators:
         self._state: Any = None
 
     def generator(self, row: int) -> np.random.Generator:
-        """Return a Philox generator with the key of a row; it is reused unless the function has kept it."""
+        """Return a Philox generator with the key of a row. The object is reused unless the function has kept it."""
         if self._generator is None or self._is_referenced():
             self._bits = np.random.Philox(key=self._keys[row])
             self._state, self._generator = self._bits.state, np.random.Generator(self._bits)
@@ -242,7 +242,7 @@ class RowGenerators:
 
 
 class ColumnsBuilder:
-    """Builds columns from samples; functions may reuse the memory of a sample afterwards.
+    """Builds columns from copies of samples, so that functions may reuse the memory of a sample after `add`.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ class _ColumnBuilder:
 
     def __init__(self, max_rows: int) -> None:
         self._max_rows, self._count = max_rows, 0
-        # As long as all values are scalars of one type, they are collected and converted together.
+        # Scalars of one type are collected here and converted together. The first other value ends this.
         self._scalar_type: type[Any] | None = None
         self._scalars: list[Any] = []
         self._array: NDArray[Any] | None = None
@@ -296,7 +296,7 @@ class _ColumnBuilder:
         dtype, self._scalar_type = _DTYPES[self._scalar_type], None
         try:
             self._array, self._dtype = np.array(self._scalars, dtype), dtype
-        except OverflowError:  # integers of more than 64 bits
+        except OverflowError:  # Some integers have more than 64 bits.
             self._count = 0
             for scalar in self._scalars:
                 self._add_row(scalar)
@@ -310,14 +310,14 @@ class _ColumnBuilder:
             self._values.append(_copy_writable_view(value))
 
     def _store_if_it_fits(self, row: NDArray[Any]) -> bool:
-        """Store a row in the array if its shape and dtype fit."""
+        """Store a row in the array and return True, unless its shape or dtype differs from that of the first row."""
         if self._array is None:
             self._dtype = row.dtype
             self._array = np.array(row[None], np.result_type(row))
             return True
         if row.shape != self._array.shape[1:] or row.dtype != self._dtype:
             return False
-        if len(self._array) < self._max_rows:  # allocate memory for all rows when the second row arrives
+        if len(self._array) < self._max_rows:  # Allocate memory for all rows when the second row arrives.
             first, self._array = self._array, np.empty((self._max_rows, *row.shape), self._array.dtype)
             self._array[: len(first)] = first
         self._array[self._count] = row
@@ -331,6 +331,6 @@ class _ColumnBuilder:
 
 
 def _copy_writable_view(value: Any) -> Any:
-    """Copy an array that is a view of writable memory, because the user function may change that memory later."""
+    """Copy an array that is a view of writable memory, because the user function may change the memory later."""
     is_view = isinstance(value, np.ndarray) and value.base is not None and value.flags.writeable
     return value.copy() if is_view else value

@@ -91,7 +91,7 @@ class Map:
         return result
 
     def _create_caller(self, stage_input: StageInput) -> FunctionCaller:
-        # The key is the identity of the stage and not its number, because each part of a mixture counts its own stages.
+        # The key is the id of the stage object, not the number of the stage, which is not unique in a mixture.
         return FunctionCaller(
             self.function, repr(self), stage_input, rng=self.rng, timeout=self.timeout, stage_key=id(self)
         )

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from recordmill.pipeline.stages.base import Context
     from recordmill.pipeline.stages.map import Map
 
-# The order of the parts repeats after this many samples, so proportions are exact to 1/65,536.
+# The order in which samples are taken from the datasets repeats after this many samples, so the proportions are exact
+# to 1/65,536.
 _PERIOD = 1 << 16
 
 
@@ -116,7 +117,7 @@ class Mixture:
 
     @cached_property
     def _pattern(self) -> tuple[Ints, Ints, Ints]:
-        """One period: the part of each sample, its index within that part, and the number of samples per part."""
+        """For each sample of a period, its part and its number in the part; and the number of samples per part."""
         counts = _split_period(self.shares)
         parts = np.repeat(np.arange(len(counts)), counts)
         earlier = np.concatenate([np.arange(count) for count in counts])
@@ -140,13 +141,13 @@ class Mixture:
         return min(self._count_samples_before(number, len(part)) for number, part in enumerate(self.parts))
 
     def _count_samples_before(self, number: int, count: int) -> int:
-        """Return how many samples of the mixture precede sample number `count` of a part."""
+        """Return how many samples of the mixture come before sample `count` of part `number`."""
         parts, _, counts = self._pattern
         periods, rest = divmod(count, int(counts[number]))
         return periods * len(parts) + int(np.flatnonzero(parts == number)[rest])
 
     def _count_part_samples(self, number: int) -> int:
-        """Return how many samples of a part one epoch of the mixture contains."""
+        """Return how many samples of part `number` one epoch of the mixture contains."""
         parts, _, counts = self._pattern
         periods, rest = divmod(self.length(), len(parts))
         return periods * int(counts[number]) + int((parts[:rest] == number).sum())
@@ -172,7 +173,7 @@ class Mixture:
         return concatenate_rows(found) if found else self.parts[0].evaluate(Positions(0, range(0)), context)
 
     def _locate_in_parts(self, positions: Positions) -> tuple[Ints, Ints]:
-        """Return for each position its part, and how many samples of that part precede it since epoch 0."""
+        """Return the part of each position, and how many samples of that part come before it since epoch 0."""
         parts, earlier, counts = self._pattern
         periods, rest = np.divmod(positions.array, len(parts))
         chosen = parts[rest]
@@ -188,7 +189,7 @@ class Mixture:
 
 
 def _split_period(shares: Sequence[float]) -> Ints:
-    """Divide the samples of a period among the parts by the largest remainder method; each part gets at least one."""
+    """Return the number of samples per period for each part (largest remainder method). Each part gets at least one."""
     exact = np.asarray(shares) * _PERIOD
     counts: Ints = np.maximum(np.floor(exact), 1).astype(np.int64)
     for number in np.argsort(counts - exact, kind="stable")[: max(0, _PERIOD - int(counts.sum()))]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from recordmill.pipeline.checks import is_integer, set_fields
 
-# Environment variables of rank and world size: torchrun and accelerate, Open MPI, MPICH and Intel MPI, Slurm.
+# Environment variables of rank and world size, in this order: torchrun and accelerate, Open MPI, MPICH and Intel MPI,
+# Slurm.
 _VARIABLES = (
     ("RANK", "WORLD_SIZE"),
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
@@ -31,7 +32,7 @@ class Shard:
     world_size: int | None = None
 
     def __post_init__(self) -> None:
-        """Check rank and world size."""
+        """Raise ValueError if rank and world size are invalid, or only one of them is given."""
         if self.rank is not None or self.world_size is not None:
             rank, world_size = find_rank(self.rank, self.world_size)
             set_fields(self, rank=rank, world_size=world_size)

@@ -1,4 +1,4 @@
-"""The shuffle stage, and permutations of 0 … n - 1 that are computed instead of stored."""
+"""The shuffle stage, and permutations of 0 … n - 1. Entries of large permutations are computed instead of stored."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _random_words(key: tuple[int, ...], count: int) -> NDArray[np.uint64]:
 
 # Number of blocks whose samples are shuffled together, so that readers access all of them at the same time.
 BLOCKS_TOGETHER = 16
-_GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)  # word of the key, so that the permutations of an epoch differ
+_GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)  # Word of the key that makes the permutations of an epoch differ.
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class Shuffle:
         return Permutation(length, (self.seed, epoch, _GLOBAL))(positions)
 
     def quality(self, length: int) -> float:
-        """Return the probability that adjacent samples come from different blocks or windows of the stored order."""
+        """Return the probability that two adjacent samples come from different blocks or windows as stored."""
         size = self.block or self.window
         if size is None or length < 2:
             return 1.0
@@ -171,7 +171,7 @@ class Shuffle:
 
 
 def _shuffle_segments(positions: Ints, length: int, size: int, shift: int, key: tuple[int, ...]) -> Ints:
-    """Shuffle positions within segments of `size`; if `shift` is not 0, the first segment has only `shift` samples."""
+    """Shuffle positions within segments of `size`. If `shift` is not 0, the first segment has `shift` samples."""
     number = (positions + (size - shift) % size) // size
     found = np.empty(len(positions), np.int64)
     for segment in np.unique(number):
@@ -183,10 +183,11 @@ def _shuffle_segments(positions: Ints, length: int, size: int, shift: int, key: 
 
 
 def _shuffle_blocks(positions: Ints, length: int, size: int, key: tuple[int, int]) -> Ints:
-    """Shuffle whole blocks, then positions within groups of blocks; the last block may be shorter than the others."""
+    """Shuffle the order of blocks, then the samples within groups of blocks. The last block may be shorter."""
     blocks, missing = -(-length // size), -length % size
     order = Permutation(blocks, (*key, _BLOCKS))
-    # Position at which the short block would end if it were full. Positions after it are smaller by `missing`.
+    # Position at which the short block would end if it were full, in the shuffled order of blocks. All positions after
+    # the short block are smaller by `missing` than without a short block.
     gap = int(order.inverse(np.array([blocks - 1]))[0]) * size + size - missing
     group = size * BLOCKS_TOGETHER
     number = (positions + np.where(positions >= gap, missing, 0)) // group

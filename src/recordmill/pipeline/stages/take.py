@@ -26,7 +26,7 @@ class Take:
     count: int
 
     def __post_init__(self) -> None:
-        """Check the count."""
+        """Raise ValueError if the count is invalid."""
         set_fields(self, count=check_integer(self.count, "take() needs an integer of at least 0", 0))
 
     def length(self, upstream: int | None) -> int | None:
@@ -55,7 +55,7 @@ class Skip:
     count: int
 
     def __post_init__(self) -> None:
-        """Check the count."""
+        """Raise ValueError if the count is invalid."""
         set_fields(self, count=_check_count("skip", self.count, 0))
 
     def length(self, upstream: int | None) -> int | None:
@@ -77,7 +77,7 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """Repeats all samples; each repetition is another epoch of the stages before.
+    """Repeats all samples. Each repetition is another epoch of the stages before `repeat`.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Repeat:
     count: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the count."""
+        """Raise ValueError if the count is invalid."""
         if self.count is not None:
             set_fields(self, count=_check_count("repeat", self.count, 1))
 

@@ -1,4 +1,4 @@
-"""Rows of damage tables, the intact shard that is damaged, and kinds of damage that all formats share."""
+"""Common parts of damage tables: the row type, the intact shard to damage, and damage that fits every format."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ class IntactShard:
 
     @classmethod
     def from_payloads(cls, payloads: Sequence[bytes], frame: Callable[[bytes], bytes]) -> IntactShard:
-        """Frame payloads; raise ValueError if they do not meet the requirements of the damage functions."""
+        """Create a shard from payloads; raise ValueError if they do not meet the requirements of this class."""
         shard = cls(list(payloads), [frame(payload) for payload in payloads])
         if len(payloads) < 4 or not all(payloads) or len(payloads[-1]) < 2:
-            raise ValueError("payloads must be four or more, none of them empty, the last of two bytes or more")
+            raise ValueError("there must be at least 4 payloads, none empty, and the last must have at least 2 bytes")
         if len(shard.payloads[shard.middle]) < 16 or 0 in shard.payloads[shard.middle][:16]:
-            raise ValueError("the middle payload must have 16 bytes or more, with no zero among the first 16")
+            raise ValueError("the middle payload must have at least 16 bytes, with no zero byte among the first 16")
         if b"\x0a\x23\xd7\xce" in b"".join(payloads):
             raise ValueError("payloads must not contain the RecordIO magic word")
         return shard
@@ -98,7 +98,7 @@ class IntactShard:
         return b"".join(self.frames)
 
     def offset(self, position: int) -> int:
-        """Return the offset of a record, or the length of the shard for the position after the last record."""
+        """Return the byte offset of a record; for the position after the last record, return the shard length."""
         return [0, *accumulate(len(frame) for frame in self.frames)][position]
 
     def replace_frame(self, position: int, frame: bytes) -> bytes:
@@ -106,7 +106,7 @@ class IntactShard:
         return b"".join([*self.frames[:position], frame, *self.frames[position + 1 :]])
 
     def damage_at(self, name: str, data: bytes, kind: str, position: int, at: int = 0) -> Damage:
-        """Return a row with a fault `at` bytes after the start of a record; the records before it must be returned."""
+        """Return a row with a fault `at` bytes after the start of a record; readers must return all earlier records."""
         return Damage(name, data, self.payloads[:position], kind, self.offset(position) + at, position)
 
 
@@ -116,7 +116,7 @@ DamageFunction = Callable[[IntactShard], Iterator[Damage]]
 def apply_damage_table(
     frame: Callable[[bytes], bytes], table: Sequence[DamageFunction], payloads: Sequence[bytes] = SAMPLE_PAYLOADS
 ) -> list[Damage]:
-    """Return the damaged shards that the functions of a table yield for a shard.
+    """Apply all damage functions of a table to one shard, and return the damaged shards.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def cut_between_records(shard: IntactShard) -> Iterator[Damage]:
 
 
 def files_of_other_formats(kinds: dict[str, str]) -> DamageFunction:
-    """Return a damage function that yields an HTML page and a gzip file; `kinds` has the expected faults."""
+    """Return a damage function that yields an HTML page and a gzip file; `kinds` names the fault of each."""
 
     def yield_foreign_files(shard: IntactShard) -> Iterator[Damage]:
         yield shard.damage_at("html_page", HTML, kinds["html"], 0)

@@ -22,7 +22,7 @@ __all__ = ["TABLE", "frame"]
 
 
 def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
-    """Truncate the shard after 1 to 7 of the 8 bytes of its last length."""
+    """Truncate the shard inside the 8-byte length of its last record, after 1 to 7 bytes."""
     for left in range(1, HEADER_BYTES):
         data = shard.data[: shard.offset(shard.last) + left]
         yield shard.damage_at(f"cut_inside_header_{left}", data, "truncated_header", shard.last)
@@ -53,7 +53,7 @@ def flipped_length_bit(shard: IntactShard) -> Iterator[Damage]:
 
 
 def length_off_by_one(shard: IntactShard) -> Iterator[Damage]:
-    """Store a length that is one byte too large, or too small, so that the next length begins at a wrong byte."""
+    """Store a length one too large, which exceeds the file, or one too small, after which a wrong length is read."""
     payload = shard.payloads[-1]
     data = shard.replace_frame(shard.last, struct.pack("<q", len(payload) + 1) + payload)
     yield shard.damage_at("length_one_more", data, "truncated_payload", shard.last)
@@ -90,7 +90,7 @@ def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
 
 
 def zero_hole(shard: IntactShard) -> Iterator[Damage]:
-    """Set a range of bytes to zero, which the framing cannot detect inside a message."""
+    """Set bytes of a record to zero; inside the message, the framing cannot detect this."""
     middle = shard.frames[shard.middle]
     for name, end in [("header", HEADER_BYTES), ("whole_record", len(middle))]:
         data = shard.replace_frame(shard.middle, zero_range(middle, 0, end))

@@ -31,14 +31,14 @@ def _frame_split_record(cflags: tuple[int, int, int] = (FIRST, MIDDLE, LAST)) ->
 
 
 def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
-    """Truncate the shard after 1 to 7 of the 8 bytes of its last header."""
+    """Truncate the shard inside the 8-byte header of its last record, after 1 to 7 bytes."""
     for left in range(1, HEADER_BYTES):
         data = shard.data[: shard.offset(shard.last) + left]
         yield shard.damage_at(f"cut_inside_header_{left}", data, "truncated_header", shard.last)
 
 
 def cut_inside_payload(shard: IntactShard) -> Iterator[Damage]:
-    """Truncate the shard inside the data or padding after its last header."""
+    """Truncate the shard inside the data or the padding of its last record."""
     start = shard.offset(shard.last)
     for name, left in [("after_header", HEADER_BYTES), ("inside_payload", HEADER_BYTES + 1)]:
         yield shard.damage_at(f"cut_{name}", shard.data[: start + left], "truncated_payload", shard.last)
@@ -69,7 +69,7 @@ def flipped_payload_bit(shard: IntactShard) -> Iterator[Damage]:
 
 
 def wrong_length(shard: IntactShard) -> Iterator[Damage]:
-    """Store a length that exceeds the file, or one that is too short, after which no magic word follows."""
+    """Store a length that exceeds the file, or one so small that no magic word follows the data."""
     middle = shard.frames[shard.middle]
     data = shard.replace_frame(shard.middle, flip_bit(middle, 8 * 4 + 28))
     yield shard.damage_at("flipped_length_high", data, "truncated_payload", shard.middle)
@@ -82,7 +82,7 @@ def wrong_length(shard: IntactShard) -> Iterator[Damage]:
 
 
 def damaged_magic(shard: IntactShard) -> Iterator[Damage]:
-    """Flip one bit of a magic word: of the first record, of a later record, of a later part."""
+    """Flip one bit of the magic word of the first record, of a later record, or of a later part of a record."""
     yield shard.damage_at("damaged_magic_first_record", flip_bit(shard.data, 9), "bad_magic", 0)
     data = shard.replace_frame(shard.middle, flip_bit(shard.frames[shard.middle], 31))
     yield shard.damage_at("damaged_magic_later_record", data, "bad_magic", shard.middle)
@@ -92,7 +92,7 @@ def damaged_magic(shard: IntactShard) -> Iterator[Damage]:
 
 
 def wrong_cflag(shard: IntactShard) -> Iterator[Damage]:
-    """Store parts with an invalid sequence of cflags; valid are 0, and 1, 2, ..., 2, 3."""
+    """Store parts with an invalid sequence of cflags. Valid are 0 alone, and 1, then any number of 2, then 3."""
     payload = shard.payloads[shard.middle]
     for cflag in (MIDDLE, LAST, 4, 5, 6, 7):
         data = shard.replace_frame(shard.middle, frame_part(cflag, payload))
@@ -131,7 +131,7 @@ def bytes_appended(shard: IntactShard) -> Iterator[Damage]:
 
 
 def zero_hole(shard: IntactShard) -> Iterator[Damage]:
-    """Set a range of bytes to zero, which the format cannot detect inside data."""
+    """Set bytes of a record to zero; inside the data, the format cannot detect this."""
     middle = shard.frames[shard.middle]
     for name, end in [("header", HEADER_BYTES), ("whole_record", len(middle))]:
         data = shard.replace_frame(shard.middle, zero_range(middle, 0, end))

@@ -22,7 +22,7 @@ __all__ = ["TABLE", "frame"]
 
 
 def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
-    """Truncate the shard after 1 to 11 of the 12 bytes of its last header; TensorFlow reads this as a normal end."""
+    """Truncate the shard after 1 to 11 bytes of its last, 12-byte header; TensorFlow reads this as a normal end."""
     for left in range(1, HEADER_BYTES):
         data = shard.data[: shard.offset(shard.last) + left]
         yield shard.damage_at(f"cut_inside_header_{left}", data, "truncated_header", shard.last)
@@ -39,7 +39,7 @@ def cut_inside_payload(shard: IntactShard) -> Iterator[Damage]:
 
 
 def flipped_bit(shard: IntactShard) -> Iterator[Damage]:
-    """Flip one bit of a frame: in the length, its checksum, the payload, or its checksum."""
+    """Flip one bit of a frame: in the length, in the payload, or in the checksum of either."""
     frame, length = shard.frames[shard.middle], len(shard.payloads[shard.middle])
     rows = [
         ("length_low", 0, "length_checksum"),
@@ -55,19 +55,19 @@ def flipped_bit(shard: IntactShard) -> Iterator[Damage]:
 
 
 def flipped_first_header(shard: IntactShard) -> Iterator[Damage]:
-    """Flip one bit of the first length, so that no record can be read."""
+    """Flip one bit of the first record's length, so that no record can be read."""
     yield shard.damage_at("flipped_first_header", flip_bit(shard.data, 3), "length_checksum", 0)
 
 
 def zeros_appended(shard: IntactShard) -> Iterator[Damage]:
-    """Append zeros, which are no valid header, because the checksum of the length 0 is not 0."""
+    """Append zeros, which do not form a valid header, because the checksum of the length 0 is not 0."""
     for count in (1, 11, 12, 16, 4096):
         kind = "truncated_header" if count < HEADER_BYTES else "length_checksum"
         yield shard.damage_at(f"zeros_appended_{count}", shard.data + bytes(count), kind, len(shard.payloads))
 
 
 def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
-    """Append bytes that are no valid header."""
+    """Append bytes that do not form a valid header."""
     for count in (1, 11, 12, 40):
         kind = "truncated_header" if count < HEADER_BYTES else "length_checksum"
         yield shard.damage_at(f"stray_bytes_appended_{count}", shard.data + b"\xff" * count, kind, len(shard.payloads))
@@ -100,7 +100,7 @@ def inserted_or_removed_byte(shard: IntactShard) -> Iterator[Damage]:
 
 
 def length_with_right_checksum(shard: IntactShard) -> Iterator[Damage]:
-    """Store a wrong length with a valid checksum; readers must not allocate memory for it."""
+    """Store a wrong length with a valid checksum; readers must not allocate memory of this length."""
     lengths = {f"2_to_{power}": 2**power for power in (31, 32, 40, 62, 63)}
     lengths["2_to_63_minus_17"] = 2**63 - 17  # The end of the frame still fits into a signed 64-bit offset.
     lengths |= {"2_to_64_minus_16": 2**64 - 16, "2_to_64_minus_5": 2**64 - 5, "2_to_64_minus_1": 2**64 - 1}

@@ -53,7 +53,7 @@ pub fn resize_boxes<T: PixelType>(images: Images<T>, boxes: Boxes) -> Result<Vec
     Ok(output)
 }
 
-/// Returns the number of images, and the number of values in each.
+/// Checks sizes and image indices. Returns the number of images, and the number of values in each image.
 fn check_boxes<T>(images: &Images<T>, boxes: &Boxes) -> Result<(usize, usize)> {
     let sides = [images.size.width, images.size.height, boxes.size.width, boxes.size.height];
     if sides.iter().any(|side| !(1..=MAX_SIDE).contains(side)) || !(1..=MAX_SIDE).contains(&images.channels) {
@@ -105,7 +105,8 @@ fn append_box<T: PixelType>(
     Ok(())
 }
 
-/// Source positions of the output columns inside the image, and the number of output columns before them.
+/// The output columns of a box whose source positions lie inside the image. `inside` holds these source positions, and
+/// `before` is the number of output columns to the left of them.
 struct BoxColumns {
     before: usize,
     inside: Vec<f32>,
@@ -122,8 +123,8 @@ impl BoxColumns {
     }
 }
 
-/// Returns the source positions of `count` outputs from `low` to `high` on an axis of `length` pixels. A single output
-/// is at the center.
+/// Returns the source positions of `count` outputs that are evenly spaced from `low` to `high` on an axis of `length`
+/// pixels. A single output is halfway between `low` and `high`.
 fn source_positions(low: f32, high: f32, length: usize, count: usize) -> impl ExactSizeIterator<Item = f32> {
     let last = (length - 1) as f32;
     let middle = (0.5 * f64::from(low + high) * f64::from(last)) as f32;
@@ -151,7 +152,7 @@ impl<'a, T: PixelType> RowReader<'a, T> {
         Ok(Self { source, taps, upper: (usize::MAX, upper), lower: (usize::MAX, lower), mixed })
     }
 
-    /// Appends the row at vertical position `place`.
+    /// Appends the output row at the vertical source position `position`.
     fn append_row(&mut self, position: f32, output: &mut Vec<f32>) {
         let Neighbors { first, second, weight } = Neighbors::around(position);
         if self.lower.0 == first {

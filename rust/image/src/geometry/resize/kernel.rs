@@ -24,7 +24,7 @@ pub enum Kernel {
     Tensorflow {
         /// Interpolation method.
         method: Method,
-        /// Whether the kernel is widened by the scale when the image shrinks.
+        /// Whether the kernel is widened by the scale factor when the image shrinks.
         antialias: bool,
     },
 }
@@ -62,7 +62,7 @@ pub fn resize_many<T: PixelType>(
     if !pixels.len().is_multiple_of(values) || (count as u64).saturating_mul(output_len as u64) > MAX_VALUES {
         let found = format!("{} values for {count} x {output_len}", pixels.len());
         return bad_argument(
-            format!("whole images of {values} values, and no more than {MAX_VALUES} of results"),
+            format!("whole images of {values} values, and no more than {MAX_VALUES} result values"),
             found,
         );
     }

@@ -1,4 +1,4 @@
-//! Resize kernels, each with the arithmetic of the library in its name.
+//! Resize kernels. Each kernel reproduces the arithmetic of the library in its name.
 pub mod boxes;
 mod kernel;
 mod nearest;

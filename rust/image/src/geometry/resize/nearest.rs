@@ -4,14 +4,14 @@ use crate::geometry::view::{View, count_values};
 use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 
-/// Nearest-neighbor rule.
+/// The rule for nearest-neighbor source positions, named by the library that uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nearest {
-    /// Pillow: output centers, with positions summed in float64.
+    /// Pillow: the source pixel at the center of each output pixel, with positions summed in float64.
     Pillow,
-    /// OpenCV and MXNet: upper left corners.
+    /// OpenCV and MXNet: the source pixel at the upper left corner of each output pixel.
     Opencv,
-    /// TensorFlow: output centers in float32.
+    /// TensorFlow: the source pixel at the center of each output pixel, with positions in float32.
     Tensorflow,
 }
 
@@ -25,7 +25,8 @@ impl Nearest {
                 memory::collect_count(positions.map(|position| (position as usize).min(last)), output)
             }
             Self::Opencv => {
-                // OpenCV computes the scale as the reciprocal of its inverse.
+                // OpenCV computes the scale as the reciprocal of its inverse, which rounds differently from `input /
+                // output`.
                 let scale = 1.0 / (output as f64 / input as f64);
                 memory::collect((0..output).map(|index| ((index as f64 * scale) as usize).min(last)))
             }
@@ -37,13 +38,14 @@ impl Nearest {
     }
 }
 
-/// Returns the output centers on the source axis, computed by repeated addition (Geometry.c, `ImagingScaleAffine`).
+/// Returns the source position of the center of each output pixel, computed by repeated addition (Geometry.c,
+/// `ImagingScaleAffine`).
 fn pillow_positions(input: usize, output: usize) -> impl Iterator<Item = f64> {
     let step = input as f64 / output as f64;
     std::iter::successors(Some(step * 0.5), move |position| Some(position + step)).take(output)
 }
 
-/// Resizes by nearest neighbor without interpolation, for masks of any type.
+/// Resizes an image of any type by copying the source pixel that `rule` selects for each output pixel.
 pub fn resize_nearest<T: Copy>(source: View<T>, size: Size, rule: Nearest) -> Result<Vec<T>> {
     count_values(size, source.channels())?;
     let columns = rule.source_indices(source.size().width, size.width)?;
@@ -51,7 +53,7 @@ pub fn resize_nearest<T: Copy>(source: View<T>, size: Size, rule: Nearest) -> Re
     Ok(gather_pixels(source, &columns, &rows)?)
 }
 
-/// Returns the pixels of `source` at `columns` and `rows`.
+/// Returns the pixels of `source` at the intersections of `columns` and `rows`.
 pub(crate) fn gather_pixels<T: Copy>(
     source: View<T>,
     columns: &[usize],

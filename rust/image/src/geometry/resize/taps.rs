@@ -1,8 +1,9 @@
-//! Taps of the two-tap bilinear kernel: for every output position, two neighbors and the weight of the second.
+//! Taps of the two-tap bilinear kernel: for every output position, two neighboring input positions and the weight of
+//! the second.
 //!
-//! The rule is that of TensorFlow's `ResizeBilinear` with `half_pixel_centers` (kernels/image/resize_bilinear_op.cc):
-//! float32 throughout, position `(i + 0.5) * (input / output) - 0.5`, and as neighbors its floor and ceiling clamped to
-//! the image.
+//! The rule is that of TensorFlow's `ResizeBilinear` with `half_pixel_centers` (kernels/image/resize_bilinear_op.cc).
+//! The source position of output `i` is `(i + 0.5) * (input / output) - 0.5`, computed in float32. Its neighbors are
+//! its floor and its ceiling, clamped to the image.
 
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::pixel_type::PixelType;
@@ -11,14 +12,14 @@ use crate::memory::{self, OutOfMemory};
 /// The taps of one output position.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Tap {
-    /// Index of the first neighbor. The second neighbor follows it, or is the same at the end.
+    /// Index of the first neighbor. The second neighbor is the next pixel, or the same pixel at the end of the axis.
     pub first: u32,
     /// Weight of the second neighbor.
     pub weight: f32,
 }
 
-/// Returns the taps of `output` positions on an axis of `input` pixels. Outside the image, only the border pixel
-/// counts.
+/// Returns the taps of `output` positions on an axis of `input` pixels. For a position outside the image, only the
+/// border pixel has weight.
 pub(crate) fn bilinear_taps(input: usize, output: usize) -> Result<Vec<Tap>, OutOfMemory> {
     let scale = input as f32 / output as f32;
     let last = (input - 1) as u32;

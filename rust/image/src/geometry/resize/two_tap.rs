@@ -16,8 +16,8 @@ const LANES: usize = 4;
 /// Number of pixels per bounds check of the output.
 const GROUP: usize = 4;
 
-/// A window of a resized image to compute. The taps of its columns and lines are relative to the source window that
-/// they read.
+/// A window of a resized image, prepared for computation. The taps of its columns and lines count positions from the
+/// start of `source_window`, the part of the source that they read.
 pub(crate) struct ResizeWindow {
     columns: Vec<Tap>,
     lines: Vec<Tap>,
@@ -37,7 +37,7 @@ impl ResizeWindow {
         Ok(Self { columns, lines, window, source_window, factor: 1.0 })
     }
 
-    /// Multiplies samples by `factor` before they are resized.
+    /// Sets the factor by which samples are multiplied before the resize.
     pub fn with_factor(self, factor: f32) -> Self {
         Self { factor, ..self }
     }
@@ -53,8 +53,8 @@ impl ResizeWindow {
     }
 }
 
-/// Crops the taps to `part` of the outputs and makes them relative to the first input that is read. Returns the range
-/// of inputs that are read.
+/// Keeps only the taps of the output positions `part`, and makes their input positions relative to the first input that
+/// is read. Returns the range of inputs that are read.
 fn crop_taps(taps: &mut Vec<Tap>, part: Range<usize>, input: usize) -> Range<usize> {
     taps.truncate(part.end);
     taps.drain(..part.start);
@@ -64,7 +64,7 @@ fn crop_taps(taps: &mut Vec<Tap>, part: Range<usize>, input: usize) -> Range<usi
     start as usize..(last as usize + 2).min(input)
 }
 
-/// Reads a source image as horizontally resized float32 rows with vertical weights.
+/// Reads a source image as pairs of horizontally resized float32 rows, each pair with its vertical weight.
 pub(crate) struct TwoTap<'a, T> {
     source: View<'a, T>,
     size: Size,
@@ -90,7 +90,8 @@ struct ResizedRow {
 }
 
 impl ResizedRow {
-    /// Reads and resizes row `y`. If the row cannot be used directly, it is converted to `wide` first.
+    /// Reads source row `y` and resizes it horizontally. A row that cannot be used directly is first converted to
+    /// floats in `wide`.
     fn resize_source_row<T: PixelType>(
         &mut self,
         y: usize,
@@ -193,8 +194,8 @@ fn resize_row(row: &[f32], columns: &[Tap], channels: usize, output: &mut [f32])
     }
 }
 
-/// Resizes a row of `CHANNELS` per pixel horizontally. Lanes beyond the channels hold values of neighbors and are
-/// overwritten.
+/// Resizes a row of pixels of `CHANNELS` values horizontally. Lanes beyond the channels hold values of neighboring
+/// pixels. When the next pixel is stored, it overwrites them.
 struct ResizeRow<'a, const CHANNELS: usize> {
     row: &'a [f32],
     columns: &'a [Tap],

@@ -1,4 +1,4 @@
-//! Frame and scan headers (T.81 B.2.2, B.2.3).
+//! JPEG frame headers (SOF markers) and scan headers (SOS markers), T.81 B.2.2 and B.2.3.
 use super::marker::{self, SegmentReader};
 use crate::fault::{ImageFault, ImageFaultKind, Result};
 use crate::pixels::Size;
@@ -8,16 +8,16 @@ const MAX_EDGE: usize = 65_500;
 /// Largest number of blocks in one MCU (T.81 B.2.3).
 pub(in crate::jpeg) const MAX_MCU_BLOCKS: usize = 10;
 
-/// Coding process of a frame.
+/// Coding process of an image, given by its SOF marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coding {
-    /// One scan pass over every block (SOF0, SOF1).
+    /// Each block is coded completely in one scan (SOF0, SOF1).
     Sequential,
-    /// Several passes, each of which adds coefficients or bits of precision (SOF2).
+    /// Each block is coded in several scans, which add coefficients or bits of precision (SOF2).
     Progressive,
 }
 
-/// Component specification of a frame header.
+/// Specification of one color component in a frame header (SOF).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::jpeg) struct Component {
     pub(in crate::jpeg) id: u8,
@@ -29,7 +29,7 @@ pub(in crate::jpeg) struct Component {
     pub(in crate::jpeg) table: usize,
 }
 
-/// Frame header of an image with one, three or four components.
+/// Frame header (SOF) of an image with one, three or four color components.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::jpeg) struct Frame {
     pub(in crate::jpeg) size: Size,
@@ -62,7 +62,7 @@ impl Frame {
         }
         let mut components = (0..num_components).map(|_| read_component(&mut segment)).collect::<Result<Vec<_>>>()?;
         if let [only] = &mut components[..] {
-            // A single component has no relative sampling, and its scans have MCUs of one block (T.81 A.2.2).
+            // The sampling factors of a single component have no effect: its MCUs have one block (T.81 A.2.2).
             (only.h, only.v) = (1, 1);
         }
         let max_h = components.iter().map(|component| component.h).max().unwrap_or(1);
@@ -75,8 +75,8 @@ impl Frame {
         Size { width: self.size.width.div_ceil(8 * self.max_h), height: self.size.height.div_ceil(8 * self.max_v) }
     }
 
-    /// Returns the number of blocks across and down that hold samples of component `index`: the MCUs of a
-    /// non-interleaved scan.
+    /// Returns the number of blocks across and down that hold samples of component `index`. In a non-interleaved scan,
+    /// these blocks are the MCUs.
     pub(in crate::jpeg) fn blocks(&self, index: usize) -> Size {
         let component = self.components[index];
         Size {
@@ -85,7 +85,8 @@ impl Frame {
         }
     }
 
-    /// Returns the number of blocks in one MCU of a scan of the components `indices`; a fault if above the limit.
+    /// Returns the number of blocks in one MCU of a scan of the components `indices`, or an error if it exceeds
+    /// `MAX_MCU_BLOCKS`.
     pub(in crate::jpeg) fn count_mcu_blocks(
         &self,
         indices: impl Iterator<Item = usize>,
@@ -142,10 +143,10 @@ fn read_component(segment: &mut SegmentReader<'_>) -> Result<Component> {
     Ok(Component { id: fields[0], h, v, table: fields[2].into() })
 }
 
-/// Component specification of a scan header.
+/// Specification of one color component in a scan header (SOS).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::jpeg) struct ScanComponent {
-    /// Index of the component in the frame.
+    /// Index of the component in the frame header.
     pub(in crate::jpeg) index: usize,
     /// Index of the DC Huffman table.
     pub(in crate::jpeg) dc: usize,
@@ -153,7 +154,7 @@ pub(in crate::jpeg) struct ScanComponent {
     pub(in crate::jpeg) ac: usize,
 }
 
-/// Scan header: the components, coefficients and bits in the entropy-coded data that follows.
+/// Scan header (SOS): which components, coefficients and bits the entropy-coded data after it contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::jpeg) struct Scan {
     pub(in crate::jpeg) components: Vec<ScanComponent>,
@@ -161,18 +162,18 @@ pub(in crate::jpeg) struct Scan {
     pub(in crate::jpeg) start: usize,
     /// Zig-zag index of the last coefficient (Se).
     pub(in crate::jpeg) end: usize,
-    /// For a scan that refines earlier ones, the number of low bits that were missing before it; otherwise zero (Ah).
+    /// Number of low bits that were missing before this scan, if it refines earlier scans; otherwise zero (Ah).
     pub(in crate::jpeg) high: u32,
     /// Number of low bits that are still missing after this scan (Al).
     pub(in crate::jpeg) low: u32,
-    /// Offset of the scan header in the image.
+    /// Byte offset in the file at which the body of the scan header starts.
     pub(in crate::jpeg) offset: usize,
-    /// Offset of the entropy-coded data in the image.
+    /// Byte offset in the file at which the entropy-coded data starts.
     pub(in crate::jpeg) data: usize,
 }
 
 impl Scan {
-    /// Parses a scan header of `frame`.
+    /// Parses a scan header (SOS) of an image with the frame header `frame`.
     pub(in crate::jpeg) fn read(frame: &Frame, mut segment: SegmentReader<'_>) -> Result<Self> {
         let offset = segment.offset();
         let num_components = usize::from(segment.byte(ImageFaultKind::BadScan)?);
@@ -201,8 +202,8 @@ impl Scan {
         Ok(scan)
     }
 
-    /// Returns whether this single scan holds all coefficients of all components, so that blocks can be transformed at
-    /// once.
+    /// Returns whether this scan alone holds all coefficients of all components, so that each block can be transformed
+    /// as soon as it is decoded.
     pub(in crate::jpeg) fn is_complete(&self, frame: &Frame) -> bool {
         frame.coding == Coding::Sequential && self.components.len() == frame.components.len()
     }
@@ -223,12 +224,12 @@ impl Scan {
             return Ok(());
         }
         let found = format!("frequencies {} to {}, bits {} to {}", self.start, self.end, self.high, self.low);
-        Err(ImageFault::new(ImageFaultKind::BadScan, self.offset, format!("bounds of a {coding:?} scan"), found))
+        Err(ImageFault::new(ImageFaultKind::BadScan, self.offset, format!("valid bounds of a {coding:?} scan"), found))
     }
 }
 
-/// Parses the component specification at `position` in the scan header. Component ids may repeat: components before
-/// `position` in the frame are not candidates.
+/// Parses component specification number `position` of the scan header. Component ids may repeat, so components before
+/// number `position` of the frame are not searched.
 fn read_scan_component(frame: &Frame, segment: &mut SegmentReader<'_>, position: usize) -> Result<ScanComponent> {
     let offset = segment.offset();
     let fields = segment.take(2, ImageFaultKind::BadScan)?;

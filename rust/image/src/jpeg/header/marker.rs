@@ -92,13 +92,13 @@ impl<'a> MarkerReader<'a> {
     }
 }
 
-/// Formats the first bytes of `data` in hexadecimal for a fault.
+/// Formats the first four bytes of `data` in hexadecimal for an error.
 fn format_bytes(data: &[u8]) -> String {
     let shown: Vec<String> = data.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     shown.join(" ")
 }
 
-/// Reads big-endian fields of one marker segment. Faults state the offset of the missing field.
+/// Reads big-endian fields of one marker segment. Errors state the offset of the missing field.
 #[derive(Clone, Copy)]
 pub(in crate::jpeg) struct SegmentReader<'a> {
     rest: &'a [u8],
@@ -106,12 +106,12 @@ pub(in crate::jpeg) struct SegmentReader<'a> {
 }
 
 impl<'a> SegmentReader<'a> {
-    /// Creates a reader of `rest`, whose first byte is at `offset` in the image.
+    /// Creates a reader of `rest`, whose first byte is at byte `offset` of the file.
     pub(in crate::jpeg) fn new(rest: &'a [u8], offset: usize) -> Self {
         Self { rest, offset }
     }
 
-    /// Returns the offset of the next byte in the image.
+    /// Returns the byte offset in the file of the next unread byte.
     pub(in crate::jpeg) fn offset(&self) -> usize {
         self.offset
     }
@@ -121,7 +121,7 @@ impl<'a> SegmentReader<'a> {
         self.rest.len()
     }
 
-    /// Returns the next `count` bytes; a fault of `kind` if the segment is too short.
+    /// Returns the next `count` bytes, or an error of `kind` if the segment is too short.
     pub(in crate::jpeg) fn take(&mut self, count: usize, kind: ImageFaultKind) -> Result<&'a [u8]> {
         let Some((head, rest)) = self.rest.split_at_checked(count) else {
             let found = format!("{} bytes", self.rest.len());
@@ -142,7 +142,7 @@ impl<'a> SegmentReader<'a> {
         Ok(u16::from_be_bytes([bytes[0], bytes[1]]))
     }
 
-    /// Returns a fault if the segment has unread bytes.
+    /// Returns an error if the segment has unread bytes.
     pub(in crate::jpeg) fn end(&self, kind: ImageFaultKind) -> Result<()> {
         if self.rest.is_empty() {
             return Ok(());

@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
 }
 
 impl State {
-    /// Processes one marker between the frame and scan headers.
+    /// Processes one marker and the segment that follows it, if any. The caller handles SOF, SOS and EOI markers.
     fn read(&mut self, code: u8, markers: &mut MarkerReader<'_>) -> Result<()> {
         self.has_app1 |= code == marker::APP1;
         self.has_comment |= code == marker::COM;
@@ -187,7 +187,7 @@ impl State {
         Ok(())
     }
 
-    /// Applies a DQT, DHT or DRI segment.
+    /// Stores the tables of a DQT or DHT segment, or the restart interval of a DRI segment.
     pub(in crate::jpeg) fn apply_tables(&mut self, code: u8, segment: SegmentReader<'_>) -> Result<()> {
         match code {
             marker::DQT => self.tables.read_quantization(segment),
@@ -200,8 +200,8 @@ impl State {
     }
 }
 
-/// Returns a segment whose contents do not affect the coefficients. Its faults are `Unsupported`, because other
-/// decoders ignore an invalid length here.
+/// Returns a segment whose contents do not affect the coefficients. An invalid length is reported as `Unsupported`,
+/// because other decoders ignore it in such segments.
 fn read_ignored_segment<'a>(markers: &mut MarkerReader<'a>) -> Result<SegmentReader<'a>> {
     markers.segment().map_err(|fault| match fault.kind {
         ImageFaultKind::BadMarker => ImageFault { kind: ImageFaultKind::Unsupported, ..fault },
@@ -241,7 +241,7 @@ pub enum ColorModel {
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::jpeg) struct ColorHints {
     jfif: bool,
-    /// Adobe transform flag and its offset.
+    /// Adobe transform flag and its byte offset in the file.
     adobe: Option<(u8, usize)>,
 }
 

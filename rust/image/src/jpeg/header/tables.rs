@@ -15,7 +15,7 @@ pub(in crate::jpeg) struct HuffmanSpec {
     pub(in crate::jpeg) counts: [u8; 16],
     /// One symbol for each code, followed by zeros.
     pub(in crate::jpeg) symbols: [u8; 256],
-    /// Offset of the table in the image.
+    /// Byte offset of the table in the file.
     pub(in crate::jpeg) offset: usize,
 }
 
@@ -35,7 +35,7 @@ pub(in crate::jpeg) struct Tables {
 }
 
 impl Tables {
-    /// Applies the tables of a DQT segment.
+    /// Stores the quantization tables of a DQT segment.
     pub(in crate::jpeg) fn read_quantization(&mut self, mut segment: SegmentReader<'_>) -> Result<()> {
         while segment.len() > 0 {
             let offset = segment.offset();
@@ -54,7 +54,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Applies the tables of a DHT segment.
+    /// Stores the Huffman tables of a DHT segment.
     pub(in crate::jpeg) fn read_huffman(&mut self, mut segment: SegmentReader<'_>) -> Result<()> {
         while segment.len() > 0 {
             let offset = segment.offset();
@@ -81,7 +81,7 @@ impl Tables {
     }
 }
 
-// The typical Huffman tables (T.81 K.3), which Motion JPEG frames omit.
+// The typical Huffman tables (T.81 K.3), which the images of Motion JPEG videos omit.
 
 const DC_COUNTS: [[u8; 16]; 2] =
     [[0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0], [0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0]];

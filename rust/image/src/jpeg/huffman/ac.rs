@@ -5,23 +5,24 @@ use crate::jpeg::header::tables::HuffmanSpec;
 use crate::jpeg::samples::NATURAL_ORDER;
 use crate::jpeg::stream::{BitReader, extend_sign};
 
-/// Index bits of a lookup. A larger table would exceed the L1 cache; a smaller one would resolve fewer symbols.
+/// Number of bits that index the lookup table. A larger table would exceed the L1 cache; a smaller one would resolve
+/// fewer symbols.
 const AC_BITS: usize = 10;
 /// Number of lookups per refill of the bit reader.
 const AC_LOOKUPS: usize = 3;
-/// Largest number of bits that one lookup may consume. The value of the first coefficient may extend beyond the index
-/// bits.
+/// Largest number of bits that one lookup may consume. The value after the first code may extend beyond the `AC_BITS`
+/// bits of the table index.
 const AC_LONGEST: u8 = 56 / AC_LOOKUPS as u8;
-/// Flag in a step: the block ends after this entry.
+/// Flag in the fields `step` and `steps` of a table entry: the block ends after this entry.
 const END_OF_BLOCK: u8 = 0x40;
-/// Step of an entry whose symbol is too long for the table.
+/// Value of `step` and `steps` in a table entry whose first symbol must be decoded without the lookup table.
 const UNRESOLVED: u8 = 0x80;
 /// Symbol of a run of sixteen zeros (ZRL).
 const ZRL: u8 = 0xf0;
 
 /// A block in natural order, followed by padding that receives ignored writes past coefficient 63.
 pub(in crate::jpeg) type PaddedBlock = [i16; PADDED_BLOCK_LEN];
-/// Number of zig-zag indices that a step can reach. Those from 64 on all map to index 64.
+/// Number of zig-zag indices that the distances in table entries can reach. All indices from 64 on map to index 64.
 pub(in crate::jpeg) const PADDED_BLOCK_LEN: usize = 256;
 
 /// Entry of the decoding table: up to two coefficients.
@@ -30,9 +31,9 @@ pub(in crate::jpeg) const PADDED_BLOCK_LEN: usize = 256;
 struct AcEntry {
     /// Number of bits of all codes and values.
     total: u8,
-    /// Distance in zig-zag order from the previous coefficient to the first one.
+    /// Distance in zig-zag order from the previous coefficient to the first coefficient of this entry.
     step: u8,
-    /// Distance in zig-zag order from the previous coefficient to the last one.
+    /// Distance in zig-zag order from the previous coefficient to the last coefficient of this entry.
     steps: u8,
     /// Number of bits of the first code.
     code: u8,
@@ -103,7 +104,7 @@ impl AcTable {
         &self.entries[(reader.word() >> (64 - AC_BITS)) as usize]
     }
 
-    /// Performs the lookups of one refill. Returns false at an entry that ends the block or is unresolved.
+    /// Performs up to `AC_LOOKUPS` lookups. Returns false at an entry that ends the block or is unresolved.
     #[inline(always)]
     fn decode_entries(&self, reader: &mut BitReader, zigzag: &mut usize, block: &mut PaddedBlock) -> bool {
         for _ in 0..AC_LOOKUPS {
@@ -123,7 +124,8 @@ impl AcTable {
         true
     }
 
-    /// Decodes a symbol that the table does not resolve. Returns its zig-zag index, and whether the block ends.
+    /// Decodes a symbol that the table does not resolve. Returns the zig-zag index of its coefficient, and whether the
+    /// block ends.
     #[inline(always)]
     fn decode_long_symbol(
         &self,
@@ -162,7 +164,8 @@ fn finish_block(entry: &AcEntry, reader: &mut BitReader, zigzag: usize) -> Resul
 }
 
 impl AcEntry {
-    /// Creates the entry for the index bits `pattern` from the table of codes `prefixes`.
+    /// Creates the table entry at index `pattern`. `prefixes` lists, for every index, the length and symbol of the code
+    /// with which its bits begin.
     fn new(pattern: usize, prefixes: &[(u8, u8)]) -> Self {
         let (code, symbol) = prefixes[pattern];
         let (size, step) = (symbol & 15, coefficient_step(symbol));
@@ -170,7 +173,8 @@ impl AcEntry {
         if code == 0 || symbol == ZRL || total > AC_LONGEST {
             return Self { step: UNRESOLVED, steps: UNRESOLVED, ..Self::default() };
         }
-        // For 15 bits the addend is 1 - 2^15; the shift overflows, and wrapping gives that value.
+        // A value of 15 bits needs the addend 1 - 2^15. The shift overflows to -2^15, and the wrapping subtraction
+        // gives this addend.
         let negative = 1_i16.wrapping_sub(1 << size);
         let only = Self { total, step, steps: step, code, shift: 64 - size, second: 0, negative };
         if step == END_OF_BLOCK || usize::from(total) > AC_BITS {
@@ -201,19 +205,20 @@ impl AcEntry {
     }
 }
 
-/// Index bits of a lookup that skips coefficients.
+/// Number of bits that index the lookup table for skipping coefficients.
 const SKIP_BITS: usize = 11;
-/// Number of lookups per refill; each consumes at most `SKIP_LONGEST` bits.
+/// Number of lookups per refill of the bit reader. Each lookup consumes at most `SKIP_LONGEST` bits.
 const SKIP_LOOKUPS: usize = 4;
-/// Largest number of bits of a single symbol with its value, which may extend beyond the index bits.
+/// Largest number of bits that one lookup may consume. The value after the first code may extend beyond the `SKIP_BITS`
+/// bits of the table index.
 const SKIP_LONGEST: u8 = 14;
 
-/// Entry of the skipping table: as many symbols as fit into the index bits.
+/// Entry of the table for skipping: as many symbols, each with its value, as fit into a table index.
 #[derive(Clone, Copy, Default)]
 struct SkipEntry {
     /// Number of bits of all codes and values.
     total: u8,
-    /// Number of coefficients that all symbols advance.
+    /// Number of coefficients that all symbols of the entry cover together.
     steps: u8,
     /// Number of bits of the first code and value.
     first_total: u8,
@@ -268,7 +273,8 @@ impl SkipTable {
         }
     }
 
-    /// Performs the lookups of one refill. Returns an entry that may end the block or is unresolved.
+    /// Performs up to `SKIP_LOOKUPS` lookups. Stops at an entry that may end the block or is unresolved, and returns
+    /// this entry.
     #[inline(always)]
     fn skip_entries(&self, reader: &mut BitReader, zigzag: &mut usize) -> Option<&SkipEntry> {
         for _ in 0..SKIP_LOOKUPS {
@@ -283,7 +289,8 @@ impl SkipTable {
         None
     }
 
-    /// Skips a symbol that the table does not resolve. Returns its step, zero at the end of the block.
+    /// Skips a symbol that the table does not resolve. Returns the number of coefficients that it covers, or zero at
+    /// the end of the block.
     #[inline(always)]
     fn skip_long_symbol(&self, reader: &mut BitReader, data: &[u8]) -> Result<usize, BlockError> {
         reader.refill(data);
@@ -293,7 +300,8 @@ impl SkipTable {
     }
 }
 
-/// Skips the first symbol of an entry. Returns its step, zero at the end of the block.
+/// Skips the first symbol of an entry. Returns the number of coefficients that it covers, or zero at the end of the
+/// block.
 #[inline(always)]
 fn skip_first_symbol(entry: &SkipEntry, reader: &mut BitReader) -> usize {
     reader.skip(entry.first_total.into());
@@ -301,7 +309,8 @@ fn skip_first_symbol(entry: &SkipEntry, reader: &mut BitReader) -> usize {
 }
 
 impl SkipEntry {
-    /// Creates the entry for the index bits `pattern` from the table of codes `prefixes`.
+    /// Creates the table entry at index `pattern`. `prefixes` lists, for every index, the length and symbol of the code
+    /// with which its bits begin.
     fn new(pattern: usize, prefixes: &[(u8, u8)]) -> Self {
         let mut entry = Self { steps: UNRESOLVED, ..Self::default() };
         while usize::from(entry.total) < SKIP_BITS {

@@ -7,7 +7,7 @@ use crate::jpeg::stream::{BitReader, extend_sign};
 use crate::memory::{self, OutOfMemory};
 use std::sync::Arc;
 
-/// Reason why a block cannot be decoded, without its position.
+/// Reason why a block cannot be decoded. It does not include the position in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::jpeg) enum BlockError {
     /// No code of the table matches these bits.
@@ -27,7 +27,8 @@ pub(in crate::jpeg) struct HuffmanCode {
 }
 
 impl HuffmanCode {
-    /// Assigns the codes of `spec`. The code of all ones is reserved, so a table that uses it is a fault.
+    /// Assigns the codes of `spec`. The code of all ones is reserved, so a table that assigns this code is rejected
+    /// with an error.
     pub(in crate::jpeg) fn new(spec: &HuffmanSpec) -> Result<Self> {
         let mut code = Self { limits: [0; 17], shifts: [0; 17], symbols: spec.symbols, counts: spec.counts };
         let (mut next, mut num_symbols) = (0_u32, 0_i32);
@@ -67,9 +68,9 @@ impl HuffmanCode {
         }
     }
 
-    /// Builds a lookup table of `SIZE` entries by calling `entry` for each index. `entry` receives the index and, for
-    /// all indices, the length and symbol of the code that is a prefix of the index bits; the length is zero if no code
-    /// is that short.
+    /// Builds a lookup table of `SIZE` entries by calling `entry` for each index. `entry` also receives a list of the
+    /// length and symbol of the code with which the bits of every index begin. The length is zero if the code is longer
+    /// than an index.
     pub(super) fn build_lookup<T: Copy + Default, const SIZE: usize>(
         &self,
         entry: impl Fn(usize, &[(u8, u8)]) -> T,
@@ -123,7 +124,8 @@ impl<T> TableCache<T> {
     }
 }
 
-/// Returns table `number`, which a scan header at `offset` refers to; a fault if it is not defined.
+/// Returns table `number`, or an error if it is not defined. `offset` is the byte offset of the scan header that refers
+/// to the table.
 pub(in crate::jpeg) fn require_table<'a, T>(
     tables: &'a [Option<T>; 4],
     number: usize,
@@ -137,7 +139,7 @@ pub(in crate::jpeg) fn require_table<'a, T>(
 /// Entry of the DC table: the code of a DC difference (T.81 F.2.2.1).
 #[derive(Clone, Copy, Default)]
 struct DcEntry {
-    /// Number of bits of code and value; zero if the code is longer than the index bits.
+    /// Number of bits of code and value; zero if the code is longer than a table index.
     total: u8,
     code: u8,
     size: u8,
@@ -169,7 +171,7 @@ impl DcTable {
         Ok(Self { entries: *entries, code })
     }
 
-    /// Decodes the next DC difference. Needs 31 valid bits.
+    /// Decodes the next DC difference. `bits` must have 31 valid bits.
     #[inline(always)]
     pub(in crate::jpeg) fn difference(&self, bits: &mut BitReader) -> Result<i32, BlockError> {
         let mut entry = self.entries[(bits.word() >> (64 - LOOKUP_BITS)) as usize];
@@ -184,21 +186,21 @@ impl DcTable {
     }
 }
 
-/// Index bits of the lookups for DC and for progressive scans. Their tables are small because many are used for one
-/// scan only.
+/// Number of bits that index the lookup tables for DC and for progressive scans. These tables are small because many
+/// are used for one scan only.
 const LOOKUP_BITS: usize = 9;
 
-/// Entry of the progressive AC table: a symbol (T.81 G.1.2), with its value if that fits into the index bits.
+/// Entry of the progressive AC table: a symbol (T.81 G.1.2), with its value if both fit into a table index.
 #[derive(Clone, Copy, Default)]
 #[repr(align(8))]
 pub(in crate::jpeg) struct Symbol {
     /// The symbol: zero run in the upper half, size in the lower half.
     pub(in crate::jpeg) symbol: u8,
-    /// Number of bits of the code; zero if it is longer than the index bits.
+    /// Number of bits of the code; zero if it is longer than a table index.
     code: u8,
-    /// Number of bits of code and value; zero if they do not fit into the index bits.
+    /// Number of bits of code and value; zero if there is no value or if both together do not fit into a table index.
     pub(in crate::jpeg) total: u8,
-    /// The value of the coefficient, if it fits into the index bits.
+    /// The value of the coefficient if code and value fit into a table index, otherwise zero.
     pub(in crate::jpeg) value: i16,
 }
 
@@ -209,7 +211,8 @@ pub(in crate::jpeg) struct SymbolTable {
 }
 
 impl Symbol {
-    /// Creates the entry for the index bits `pattern` from the table of codes `prefixes`.
+    /// Creates the table entry at index `pattern`. `prefixes` lists, for every index, the length and symbol of the code
+    /// with which its bits begin.
     fn new(pattern: usize, prefixes: &[(u8, u8)]) -> Self {
         let (length, symbol) = prefixes[pattern];
         let (size, total) = (symbol & 15, usize::from(length + (symbol & 15)));
@@ -228,13 +231,13 @@ impl SymbolTable {
         Ok(Self { entries: code.build_lookup(Symbol::new)?, code })
     }
 
-    /// Looks up the next bits without consuming them. Needs 9 valid bits.
+    /// Looks up the next bits without consuming them. `bits` must have 9 valid bits.
     #[inline(always)]
     pub(in crate::jpeg) fn peek(&self, bits: &BitReader) -> Symbol {
         self.entries[(bits.word() >> (64 - LOOKUP_BITS)) as usize]
     }
 
-    /// Consumes the code of `found`, the result of `peek`, and returns its symbol. Needs 16 valid bits.
+    /// Consumes the code of `found`, the result of `peek`, and returns its symbol. `bits` must have 16 valid bits.
     #[inline(always)]
     pub(in crate::jpeg) fn take(&self, found: Symbol, bits: &mut BitReader) -> Result<u8, BlockError> {
         let (symbol, length) = match found.code {

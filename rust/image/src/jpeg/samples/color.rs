@@ -59,7 +59,7 @@ impl Conversion {
     /// Converts rows of component samples into one row of pixels. Reads only the first [`Self::components`] rows.
     ///
     /// # Panics
-    /// If those rows are shorter than the pixels that fit into `out`.
+    /// If one of these rows has fewer samples than `out` has room for pixels.
     #[inline(always)]
     pub fn convert_row<K: Kernel>(self, kernel: K, rows: [&[u8]; 4], out: &mut [u8]) {
         let width = out.len() / self.channels();
@@ -167,14 +167,14 @@ impl CmykConversion {
     }
 }
 
-/// Returns `black` minus its product with `255 - level`, relative to 255 and rounded.
+/// Returns `black - (255 - level) * black / 255`, where the quotient is rounded.
 #[inline(always)]
 fn pillow_level(level: u8, black: u8) -> u8 {
     let product = u32::from(255 - level) * u32::from(black) + 128;
     black - (((product >> 8) + product) >> 8) as u8
 }
 
-/// Returns the product of two levels relative to 255, truncated.
+/// Returns `a * b / 255`, truncated.
 #[inline(always)]
 fn multiply_levels(a: u8, b: u8) -> u8 {
     (u32::from(a) * u32::from(b) / 255) as u8

@@ -93,8 +93,7 @@ impl Transform {
     /// Transforms `block` and writes its samples to the upper left corner of `out`, whose rows are `stride` bytes
     /// apart.
     ///
-    /// `last` is the zig-zag index, 0 to 63, after which all coefficients must be zero. Otherwise the output is
-    /// unspecified.
+    /// All coefficients after the zig-zag index `last` (0 to 63) must be zero; otherwise the output is unspecified.
     ///
     /// # Panics
     /// If the rows of the block do not fit into `out`.
@@ -110,8 +109,8 @@ impl Transform {
     }
 }
 
-/// Dequantization factors of one block in the form that the inverse transform needs. 16 bits wide as in libjpeg:
-/// products with coefficients keep only their low 16 bits.
+/// Dequantization factors of one block in the form that the inverse transform needs. They have 16 bits as in libjpeg,
+/// so products with coefficients keep only their low 16 bits.
 #[derive(Debug, Clone)]
 #[repr(align(32))]
 pub struct Multipliers(pub(super) [i16; 64]);
@@ -299,8 +298,8 @@ fn dequantize(block: &Block, multipliers: &Multipliers, i: usize) -> i16 {
     block[i].wrapping_mul(multipliers.0[i])
 }
 
-/// Returns the sum of products of odd-frequency inputs 1, 3, 5, 7 with `factors`. Wraps at 32 bits for out-of-range
-/// inputs.
+/// Returns the sum of the odd-frequency inputs (1, 3, 5, 7), each multiplied by its factor. The sum wraps at 32 bits
+/// for out-of-range inputs.
 #[inline(always)]
 fn odd_part(inputs: [i16; 4], factors: [i16; 4]) -> i32 {
     let product = |i: usize| i32::from(inputs[i]) * i32::from(factors[i]);
@@ -369,7 +368,7 @@ pub(super) fn idct_2x2(block: &Block, last: usize, multipliers: &Multipliers, ou
     };
     let columns = [0, 1, 3, 5, 7].map(column);
     for y in 0..2 {
-        // As in libjpeg's SIMD code, only the first column is not saturated to 16 bits between the passes.
+        // As in libjpeg's SIMD code, all columns except the first are saturated to 16 bits between the passes.
         let first = columns[0][y] << (CONST_BITS + 2);
         let odd = odd_part([1, 2, 3, 4].map(|i| saturate(columns[i][y])), QUARTER);
         let sums = [first.wrapping_add(odd), first.wrapping_sub(odd)];
@@ -378,8 +377,8 @@ pub(super) fn idct_2x2(block: &Block, last: usize, multipliers: &Multipliers, ou
     }
 }
 
-/// Returns the mean of a block as its single sample. libjpeg has no SIMD version of this transform: the product is not
-/// truncated, and the mean then wraps at 10 bits.
+/// Returns the mean of a block as its single sample. libjpeg has only C code for this transform, so the product is not
+/// truncated to 16 bits, and the mean wraps at 10 bits.
 #[inline(always)]
 pub(super) fn idct_1x1(block: &Block, multipliers: &Multipliers) -> u8 {
     let dc = i32::from(block[0]) * i32::from(multipliers.0[0]);
@@ -397,7 +396,8 @@ pub(super) fn idct_1x1(block: &Block, multipliers: &Multipliers) -> u8 {
 pub(super) const F1_082: i16 = 277;
 pub(super) const F1_414: i16 = 362;
 pub(super) const F1_847: i16 = 473;
-/// -2.613 is this constant minus 1, because the 16-bit product cannot represent the full factor.
+/// -1.613 with 8 fraction bits. To multiply by -2.613, the code multiplies by this constant and subtracts the input,
+/// because -2.613 exceeds the 16-bit range of factors.
 pub(super) const MINUS_1_613: i16 = -(669 - 256);
 
 /// See [`super::Kernel::idct_ifast`].

@@ -37,15 +37,16 @@ pub trait Kernel: Copy {
         rows::triangle_across(row, out);
     }
 
-    /// Computes one of the two output rows of the vertical triangle filter for `near`: the one on the side of `far`.
-    /// `bias` is the rounding term, 1 or 2.
+    /// Computes one output row of the vertical triangle filter, which doubles the number of rows. The output row lies
+    /// between the input rows `near` and `far`, closer to `near`: `(3 near + far + bias) / 4`.
     #[inline(always)]
     fn triangle_down(self, near: &[u8], far: &[u8], bias: u8, out: &mut [u8]) {
         rows::triangle_down(near, far, bias, out);
     }
 
-    /// Applies both filters: computes an output row of twice the width, on the side of `near` that faces `far`. `sums`
-    /// is scratch of at least two elements more than `near`.
+    /// Computes one output row of the vertical and horizontal triangle filter, which doubles the number of rows and
+    /// columns. The output row lies between the input rows `near` and `far`, closer to `near`. `sums` is scratch memory
+    /// with at least two elements more than `near`.
     #[inline(always)]
     fn triangle_both(self, near: &[u8], far: &[u8], sums: &mut [i16], out: &mut [u8]) {
         rows::triangle_both(near, far, sums, out);

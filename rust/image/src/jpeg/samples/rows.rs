@@ -8,13 +8,14 @@ use crate::memory::{self, OutOfMemory};
 use crate::pixels::{Size, Window};
 use std::ops::{Range, RangeInclusive};
 
-/// Converts component rows to pixel rows of one window. The result equals that window of the whole image.
+/// Converts rows of component samples to rows of pixels for one window. The pixels equal those of the same window in
+/// the whole image.
 #[derive(Debug, Clone)]
 pub struct RowConverter {
     window: Window,
     conversion: Conversion,
     planes: Vec<Plane>,
-    /// Vertical sums of one row, with a neighbor on both sides.
+    /// Buffer for the vertical sums of the triangle filter over one row, with one neighbor on each side.
     sums: Vec<i16>,
 }
 
@@ -114,8 +115,8 @@ impl Plane {
         if self.component.upsampling == Upsampling::TriangleBoth { self.columns.len() + 2 } else { 0 }
     }
 
-    /// Returns the plane row that contains image row `y`, and the row that the triangle filter mixes in (the same row
-    /// if none).
+    /// Returns the plane row that contains image row `y`, and the adjacent plane row that the vertical triangle filter
+    /// also reads. Without that filter, both are the same row.
     #[inline(always)]
     fn near_and_far(&self, y: usize) -> (usize, usize) {
         let (_, down) = self.component.upsampling.factors();
@@ -175,8 +176,8 @@ pub enum Upsampling {
 /// One component plane at the scale of its layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Component {
-    /// Scale of its blocks. It may be larger than that of the layout, because the inverse DCT upsamples chroma planes
-    /// if possible.
+    /// Scale of the component's blocks. It may be larger than the scale of the layout, because the inverse DCT
+    /// upsamples chroma planes if possible.
     pub block: Scale,
     /// Size in samples without the padding to whole blocks.
     pub size: Size,
@@ -210,7 +211,7 @@ impl Layout {
     }
 }
 
-/// Computes the plane of a component with sampling factors `own` in a frame whose largest factors are `most`.
+/// Computes the plane of a component with sampling factors `own`, in an image whose largest factors are `max_factors`.
 fn component_plane(
     size: Size,
     scale: Scale,

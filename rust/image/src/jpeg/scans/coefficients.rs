@@ -54,7 +54,7 @@ pub(in crate::jpeg) fn check_memory(frame: &Frame, limits: &Limits) -> Result<()
     Limits::check_limit(limits.max_coefficient_bytes, num_blocks * BLOCK_BYTES, "bytes of coefficients", 0)
 }
 
-/// The job of transforming the stored blocks that the output needs and writing the pixels.
+/// The job that transforms the stored blocks that the output needs, and writes the pixels.
 pub(in crate::jpeg) struct Render<'j, 't> {
     pub(in crate::jpeg) grids: &'j [Grid],
     pub(in crate::jpeg) smoothing: Option<&'j BlockSmoothing>,

@@ -52,7 +52,7 @@ pub(in crate::jpeg) fn num_blocks(frame: &Frame, scan: &Scan) -> usize {
 }
 
 impl Job for ScanJob<'_, '_, '_> {
-    /// The offset of the marker after the scan.
+    /// Byte offset in the file of the marker after the scan.
     type Output = Result<usize>;
 
     #[inline(always)]
@@ -89,11 +89,11 @@ impl Job for ScanJob<'_, '_, '_> {
     }
 }
 
-/// One block of every MCU in a scan.
+/// Describes one block of an MCU. All MCUs of a scan have the same blocks.
 pub(in crate::jpeg) struct ScanBlock {
-    /// Index of its component in the scan.
+    /// Index of the block's component in the scan.
     pub(in crate::jpeg) scan_index: usize,
-    /// Index of its component in the frame.
+    /// Index in the frame header of the component to which the block belongs.
     component: usize,
     /// Number of blocks of the component across and down an MCU.
     mcu_size: (usize, usize),
@@ -102,7 +102,7 @@ pub(in crate::jpeg) struct ScanBlock {
 }
 
 impl ScanBlock {
-    /// Returns this block of the MCU at `row` and `column` of the scan.
+    /// Returns the coefficients of this block in the MCU at `row` and `column` of the scan.
     pub(in crate::jpeg) fn block_mut<'g>(&self, grids: &'g mut [Grid], row: usize, column: usize) -> &'g mut Block {
         let grid = &mut grids[self.component];
         let index = self.index(grid, row, column);
@@ -115,7 +115,7 @@ impl ScanBlock {
     }
 }
 
-/// Returns the blocks of every MCU of a scan, in order.
+/// Returns the blocks that an MCU of a scan has, in decoding order.
 pub(in crate::jpeg) fn scan_blocks(frame: &Frame, scan: &Scan) -> Vec<ScanBlock> {
     if let [only] = &scan.components[..] {
         return vec![ScanBlock { scan_index: 0, component: only.index, mcu_size: (1, 1), position: (0, 0) }];
@@ -140,8 +140,8 @@ struct BlockReader<'b> {
     scan_index: usize,
 }
 
-/// Calls `decode` for every block of a scan, with a flag for the first MCU of a restart interval. `decode` returns the
-/// zig-zag index of the last coefficient it wrote.
+/// Calls `decode` for every block of a scan. The last argument of `decode` states whether the MCU is the first of a
+/// restart interval. `decode` returns the zig-zag index of the last coefficient it wrote.
 #[inline(always)]
 fn for_each_block(
     cursor: &mut ScanCursor<'_, '_>,
@@ -216,7 +216,8 @@ impl BlockReader<'_> {
     }
 }
 
-/// Run of a ZRL symbol, which stands for sixteen zeros. Symbols with smaller runs and no value are end-of-band runs.
+/// Run length in a ZRL symbol, which stands for sixteen zeros. A symbol with a smaller run and no value starts an
+/// end-of-band run.
 const ZRL_RUN: u32 = 15;
 
 /// The band of coefficients in a progressive AC scan (T.81 G.1.2.2, G.1.2.3), and the state of its end-of-band run.
@@ -226,7 +227,8 @@ pub(in crate::jpeg) struct Band<'a> {
     pub(in crate::jpeg) end: usize,
     /// Bit position of this scan (Al).
     pub(in crate::jpeg) low: u32,
-    /// Number of blocks, from the next one on, in the current end-of-band run: they have no new coefficients.
+    /// Number of blocks left in the current end-of-band run, starting with the next block. These blocks have no new
+    /// coefficients.
     pub(in crate::jpeg) empty_blocks: u32,
 }
 
@@ -271,7 +273,8 @@ impl Band<'_> {
         Ok(last)
     }
 
-    /// Decodes one more bit of a block's band. Returns the zig-zag index of the last new coefficient, or zero.
+    /// Decodes one more bit of each coefficient in a block's band. Returns the zig-zag index of the last new
+    /// coefficient, or zero.
     #[inline(always)]
     pub(in crate::jpeg) fn refine(
         &mut self,
@@ -308,8 +311,8 @@ impl Band<'_> {
         Ok(last)
     }
 
-    /// Refines the nonzero coefficients from index `next` on, and passes `zeros` zero coefficients. Returns the index
-    /// of the zero coefficient after them, or the index after the band.
+    /// Refines the nonzero coefficients from zig-zag index `next` on, and skips `zeros` zero coefficients. Returns the
+    /// index of the next zero coefficient, or the index after the band if there is none.
     #[inline(always)]
     fn refine_nonzero(
         &self,
@@ -340,7 +343,7 @@ impl Band<'_> {
     }
 }
 
-/// Writes a coefficient; a fault if it is past the band.
+/// Writes a coefficient. Returns an error if its zig-zag index is past the end of the band.
 #[inline(always)]
 fn store_coefficient(block: &mut Block, index: usize, end: usize, value: i32) -> Result<(), BlockError> {
     if index > end {

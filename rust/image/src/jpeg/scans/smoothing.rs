@@ -10,8 +10,8 @@ use crate::jpeg::samples::{Block, NATURAL_ORDER};
 const SIDE: usize = 5;
 type Weights = [[i64; SIDE]; SIDE];
 
-/// Weights of the nearby DC values, for images of which no AC coefficient is known: for the estimates of DC and of the
-/// next coefficients in zig-zag order.
+/// Weights of the nearby DC values, for images of which no AC coefficient is known. Entry `n` estimates the coefficient
+/// with zig-zag index `n`; entry 0 estimates DC.
 const DC_ONLY_WEIGHTS: [Weights; NUM_SMOOTHED] = [
     [[-2, -6, -8, -6, -2], [-6, 6, 42, 6, -6], [-8, 42, 152, 42, -8], [-6, 6, 42, 6, -6], [-2, -6, -8, -6, -2]],
     AC01,
@@ -64,7 +64,8 @@ pub(in crate::jpeg) struct BlockSmoothing {
 }
 
 struct SmoothedComponent {
-    /// Number of missing low bits of each coefficient: up to the last good row, and below it.
+    /// Number of missing low bits of each coefficient: in the rows of MCUs up to `BlockSmoothing::last_good`, and in
+    /// the rows below.
     missing: [[i32; NUM_SMOOTHED]; 2],
     quantization: [i64; NUM_SMOOTHED],
     /// Number of blocks across that hold samples.
@@ -128,8 +129,9 @@ impl BlockSmoothing {
         block
     }
 
-    /// Returns the rows from two above to two below, as libjpeg-turbo 2.1 selects them: the outer rows only if they are
-    /// in the same MCU or beyond the adjacent one.
+    /// Returns the rows of blocks from two above `row` to two below it, as libjpeg-turbo 2.1 selects them. An outer row
+    /// is used only if it is in the same MCU, or if two more rows of MCUs follow on its side. Otherwise the adjacent
+    /// row is repeated.
     fn nearby_rows(&self, component: &SmoothedComponent, row: usize) -> [usize; SIDE] {
         let (mcu_row, inside, last) = (row / component.v, row % component.v, self.num_mcu_rows - 1);
         let in_mcu = match component.rows % component.v {
@@ -145,8 +147,8 @@ impl BlockSmoothing {
 }
 
 impl SmoothedComponent {
-    /// Returns the columns from two to the left to two to the right, clamped to the image. If there are only two
-    /// columns, the left one replaces those past the right edge.
+    /// Returns the columns of blocks from two left of `column` to two right of it, clamped to the image. If the image
+    /// has only two columns, the left column replaces those past the right edge.
     fn nearby_columns(&self, column: usize) -> [usize; SIDE] {
         let last = self.columns - 1;
         std::array::from_fn(|step| match (column + step).saturating_sub(2) {
@@ -156,8 +158,8 @@ impl SmoothedComponent {
     }
 }
 
-/// Divides and rounds `sum`, which is 256 times a coefficient before quantization. If `bits` low bits are missing, the
-/// magnitude is limited to these.
+/// Divides and rounds `sum`, which is 256 times a coefficient before quantization. If `bits` low bits of the
+/// coefficient are missing, the magnitude is limited to `bits` bits.
 fn dequantized_estimate(sum: i64, quantization: i64, bits: i32) -> i16 {
     let mut size = ((quantization << 7) + sum.abs()) / (quantization << 8);
     if bits > 0 {
@@ -169,7 +171,7 @@ fn dequantized_estimate(sum: i64, quantization: i64, bits: i32) -> i16 {
 /// Number of coefficients, in zig-zag order from DC, that libjpeg smooths if a file does not have them at full
 /// precision.
 pub(in crate::jpeg) const NUM_SMOOTHED: usize = 10;
-/// Number of missing bits of a coefficient that no scan has contained.
+/// Value in `missing` and `before` for a coefficient that no scan has contained.
 pub(in crate::jpeg) const NOT_RECEIVED: i32 = -1;
 
 /// For each component, the number of low bits of each coefficient that the scans so far lack (T.81 G.1.1.1).
@@ -191,7 +193,7 @@ impl CoefficientBits {
         }
     }
 
-    /// Records `scan`, which must continue where earlier scans ended.
+    /// Records `scan`. Returns an error if it does not continue where earlier scans ended.
     pub(in crate::jpeg) fn add(&mut self, scan: &Scan) -> Result<()> {
         for component in &scan.components {
             let missing = &self.missing[component.index];

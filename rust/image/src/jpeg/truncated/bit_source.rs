@@ -1,8 +1,8 @@
 //! Bit source for truncated files that follows the read-ahead of libjpeg-turbo step by step (jdhuff.c, jdmarker.c).
 //!
 //! The read-ahead decides which pixels libjpeg-turbo produces at the end of the data. If bytes are missing within an
-//! MCU, it rereads from the first byte that was unread when the MCU began; if they are missing between two MCUs, it
-//! inserts an end-of-image marker.
+//! MCU, libjpeg-turbo rereads from the first byte that was unread when the MCU began. If bytes are missing between two
+//! MCUs, it inserts an end-of-image marker.
 use crate::jpeg::header::marker::EOI;
 use crate::jpeg::header::tables::HuffmanSpec;
 
@@ -10,9 +10,9 @@ use crate::jpeg::header::tables::HuffmanSpec;
 const EOI_MARKER: [u8; 2] = [0xff, EOI];
 /// Minimum number of valid bits after a refill of the 64-bit register.
 const FULL: u32 = 57;
-/// Index bits of a Huffman lookup.
+/// Number of bits that index a Huffman lookup table.
 pub(super) const LOOKUP_BITS: u32 = 8;
-/// Largest length of the body of a segment.
+/// Largest length in bytes of the body of a marker segment.
 pub(super) const MAX_SEGMENT_LEN: usize = u16::MAX as usize - 2;
 
 /// Reason why decoding stops.
@@ -50,7 +50,8 @@ impl<'a> BitSource<'a> {
         Self { data, recover, is_end: false, committed, next, word: 0, left: 0, marker: None, insufficient_data: false }
     }
 
-    /// Returns whether the data of the interval is used up, so that its remaining MCUs are flat.
+    /// Returns whether the data of the restart interval is used up, so that its remaining MCUs have only zero
+    /// coefficients.
     pub(super) fn insufficient_data(&self) -> bool {
         self.insufficient_data
     }
@@ -155,8 +156,8 @@ impl<'a> BitSource<'a> {
         (self.word >> (self.left - count)) as usize & ((1 << count) - 1)
     }
 
-    /// Appends six bytes if few bits are valid. The caller has checked with [`Self::has_bytes`] that enough bytes are
-    /// left. A marker is read as zeros.
+    /// Appends six bytes if at most 16 bits are valid. The caller has checked with [`Self::has_bytes`] that enough
+    /// bytes are left. A marker is read as zeros.
     pub(super) fn fill_fast(&mut self) {
         if self.left > 16 {
             return;
@@ -258,7 +259,7 @@ const MAX_CODE_LEN: u32 = 16;
 /// The codes of one Huffman table, decoded as in libjpeg-turbo: an eight-bit lookup, then bit by bit. An invalid code
 /// decodes to symbol zero.
 pub(super) struct HuffmanTable {
-    /// Length and symbol of the code that is a prefix of the index bits.
+    /// For each index, the length and symbol of the code with which its bits begin.
     lookup: [(u32, u8); 1 << LOOKUP_BITS],
     /// For each length, the largest code.
     largest: [i32; 1 + MAX_CODE_LEN as usize],

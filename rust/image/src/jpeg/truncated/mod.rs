@@ -108,9 +108,9 @@ impl Truncated<'_, '_, '_> {
         Ok(())
     }
 
-    /// Returns the number of rows decoded from `num_mcu_rows` rows of MCUs if no more data follows. If the window
-    /// starts below these rows and chroma is subsampled vertically, libjpeg fails while it skips rows, so this is a
-    /// fault.
+    /// Returns the number of pixel rows that are available from `num_mcu_rows` rows of MCUs if no more data follows.
+    /// Returns an error if the window starts below these rows and chroma is subsampled vertically, because libjpeg then
+    /// fails while it skips rows.
     fn available_rows(&self, num_mcu_rows: usize, source: &BitSource<'_>) -> Result<usize> {
         let rows = self.num_rows(num_mcu_rows);
         let is_shared = self.used_components().iter().any(|component| component.upsampling.factors().1 > 1);
@@ -171,9 +171,9 @@ fn read_failure(source: &BitSource<'_>) -> ImageFault {
     )
 }
 
-/// Number of bytes per block of an MCU that must be left to decode the MCU without checking for the end.
+/// An MCU is decoded without checks for the end of the data if at least this many bytes per block are left.
 const FAST_BYTES: usize = 512;
-/// Run of a ZRL symbol, which stands for sixteen zeros. Symbols with smaller runs and no value end the block.
+/// Run length in a ZRL symbol, which stands for sixteen zeros. A symbol with a smaller run and no value ends the block.
 const ZRL_RUN: usize = 15;
 
 /// Decodes the MCUs of a sequential scan as libjpeg-turbo does, whatever the data contains.

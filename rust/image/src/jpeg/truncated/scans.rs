@@ -19,7 +19,7 @@ pub(in crate::jpeg) struct TruncatedScans<'a> {
 }
 
 impl<'a> TruncatedScans<'a> {
-    /// Starts at the data of the first scan.
+    /// Creates a reader that starts at the data of the first scan.
     pub(in crate::jpeg) fn new(data: &'a [u8], first: &Scan) -> Self {
         Self { source: BitSource::new(data, first.data, true) }
     }
@@ -158,10 +158,11 @@ pub(super) struct ProgressiveDecoder<'t> {
     end: usize,
     low: u32,
     is_first: bool,
-    /// DC tables indexed by component in the scan, or the AC table of its only component.
+    /// DC tables indexed by component in the scan, or the AC table of the scan's only component.
     tables: &'t [HuffmanTable],
     predictors: [i32; 4],
-    /// Number of blocks, from the next one on, in the current end-of-band run: they have no new coefficients.
+    /// Number of blocks left in the current end-of-band run, starting with the next block. These blocks have no new
+    /// coefficients.
     empty_blocks: u32,
 }
 
@@ -177,7 +178,7 @@ impl<'t> ProgressiveDecoder<'t> {
         (self.predictors, self.empty_blocks) = ([0; 4], 0);
     }
 
-    /// Decodes the band of a block that belongs to component `part` of the scan.
+    /// Decodes the band of a block that belongs to component `scan_index` of the scan.
     pub(super) fn decode_block(
         &mut self,
         source: &mut BitSource<'_>,
@@ -257,8 +258,8 @@ impl<'t> ProgressiveDecoder<'t> {
         Ok(())
     }
 
-    /// Refines the nonzero coefficients from index `index` on, and passes `zeros` zero coefficients. Returns the index
-    /// of the zero coefficient after them, or the index after the band.
+    /// Refines the nonzero coefficients from zig-zag index `index` on, and skips `zeros` zero coefficients. Returns the
+    /// index of the next zero coefficient, or the index after the band if there is none.
     fn refine_nonzero(
         &self,
         source: &mut BitSource<'_>,

@@ -17,7 +17,7 @@ pub(super) enum Filter {
 }
 
 impl Filter {
-    /// Parses the filter byte of a row; `row` and `offset` are used in the fault.
+    /// Parses the filter byte of a row; `row` and `offset` are used in the error.
     pub(super) fn from_code(code: u8, row: usize, offset: usize) -> Result<Self> {
         Ok(match code {
             0 => Self::None,
@@ -39,7 +39,7 @@ pub(super) struct Unfilter {
     kernels: Kernels,
 }
 
-/// Private, so that no other module can select instructions that `detect` did not find.
+/// Private, so that no other module can select instructions that `detect` did not find on this processor.
 #[derive(Debug, Clone, Copy)]
 enum Kernels {
     Portable,
@@ -61,7 +61,7 @@ impl Unfilter {
     /// number of rows.
     ///
     /// Each row is `length` bytes long including its filter byte. `filter` is the filter of the first row. `above` is
-    /// the preceding row, without its filter byte and already undone, or `None` for the first row of a pass.
+    /// the preceding row, without its filter byte and with its filter undone, or `None` for the first row of a pass.
     pub(super) fn undo_filter(
         self,
         filter: Filter,

@@ -63,9 +63,9 @@ pub(super) fn paeth<const N: usize>(row: &mut [u8], above: &[u8]) {
 
 /// Paeth predictor: returns the neighbor nearest to `left + up - corner`.
 ///
-/// That is the smaller of `left` and `up` if the corner exceeds their mean by at least as much as the larger one does,
-/// the larger one if the corner is as far below, and the corner otherwise. `3 * corner - left - up` decides this with
-/// two comparisons.
+/// Let `low` and `high` be the smaller and the larger of `left` and `up`. The predictor is `low` if
+/// `corner >= (low + 2 * high) / 3`, `high` if `corner <= (2 * low + high) / 3`, and the corner otherwise. `pivot` turns
+/// both conditions into simple comparisons with `high` and `low`.
 fn paeth_predictor(left: i16, up: i16, corner: i16) -> i16 {
     let (low, high) = (left.min(up), left.max(up));
     let pivot = 3 * corner - (left + up);

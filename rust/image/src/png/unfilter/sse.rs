@@ -6,8 +6,8 @@ use super::{Filter, portable};
 /// A vector that holds the index of each of its bytes.
 const LANES: [i8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// Adds the pixel to the left in the first of `rows`, and in the following rows as long as their filter is Sub. Returns
-/// the number of rows.
+/// Undoes the Sub filter of the first of `rows`, and of the following rows as long as their filter is Sub. Returns the
+/// number of processed rows.
 ///
 /// Rows are `length` bytes long including the filter byte. Rows with pixels of one, two, four or eight bytes are
 /// processed sixteen bytes at a time.
@@ -25,7 +25,7 @@ pub(super) fn sub_rows<const N: usize>(length: usize, mut rows: &mut [u8]) -> us
     done
 }
 
-/// Adds the pixel to the left in the first `length` bytes. Up to 15 bytes after them are read but not written.
+/// Undoes the Sub filter of the first `length` bytes of `row`. Up to 15 bytes after them are read but not written.
 ///
 /// A load waits for an earlier store that overlaps it partially, so a block must not be stored over the first bytes of
 /// the next row.
@@ -75,7 +75,7 @@ fn join_bytes(before: __m128i, after: __m128i, count: usize) -> __m128i {
     _mm_or_si128(_mm_shuffle_epi8(before, from_before), _mm_shuffle_epi8(after, from_after))
 }
 
-/// Adds to each lane the lane `BY` bytes before it, if a running sum of pixels of `N` bytes needs this step.
+/// Adds to each byte the byte `BY` positions before it. Does nothing if `BY` is less than one pixel (`N` bytes).
 #[target_feature(enable = "sse4.1")]
 fn add_shifted<const BY: i32, const N: usize>(sums: __m128i) -> __m128i {
     if (BY as usize) < N { sums } else { _mm_add_epi8(sums, _mm_slli_si128::<BY>(sums)) }
@@ -99,10 +99,11 @@ pub(super) fn average<const N: usize>(row: &mut [u8], above: &[u8]) {
     }
 }
 
-/// Undoes `K` consecutive Paeth rows. Each row lags one pixel behind the row above it.
+/// Undoes the Paeth filter of `K` consecutive rows in parallel.
 ///
-/// A sample occupies a lane of 16 bits, and a row occupies 8 / `K` lanes. The upper neighbors of a row are the results
-/// of the row above in the previous step, moved to the lanes of the next row.
+/// Each loop iteration processes one pixel of each row. A row is one pixel behind the row above it, so the pixel above
+/// is known from the previous iteration. The vector has eight lanes of 16 bits, one per sample. Each of the `K` rows
+/// uses 8 / `K` of them.
 #[target_feature(enable = "sse4.1")]
 pub(super) fn paeth_rows<const N: usize, const K: usize>(rows: &mut [&mut [u8]; K], above: &[u8]) {
     if K == 1 && N < 3 {
@@ -118,7 +119,7 @@ pub(super) fn paeth_rows<const N: usize, const K: usize>(rows: &mut [&mut [u8]; 
         for (k, row) in rows.iter().enumerate() {
             stored |= row.get(step.wrapping_sub(k)).map_or(0, pixel_to_bits) << (k * 64 / K);
         }
-        // Byte addition: the upper bytes of the lanes are zero and stay zero.
+        // Bytes are added, because samples wrap at 8 bits. The upper bytes of the lanes are zero and stay zero.
         left = _mm_add_epi8(widen_to_16_bits(stored), paeth_predictor(left, up, corner));
         let undone = _mm_cvtsi128_si64(_mm_packus_epi16(left, left)) as u64;
         for (k, row) in rows.iter_mut().enumerate() {

@@ -109,7 +109,7 @@ def transparent(rng: np.random.Generator) -> dict[str, bytes]:
 
 
 def with_gamma(rng: np.random.Generator) -> dict[str, bytes]:
-    """Return files whose gray form depends on gAMA and sRGB chunks."""
+    """Return files whose conversion to gray depends on gAMA and sRGB chunks."""
     srgb, files = chunk(b"sRGB", b"\0"), {}
     for value in (30_000, 45_455, 94_999, 95_007, 97_000, 220_000):
         before = chunk(b"gAMA", struct.pack(">I", value))

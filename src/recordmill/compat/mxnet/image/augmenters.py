@@ -1,4 +1,4 @@
-"""Augmenters of ``mx.image``: callables that change one image, with random numbers of `random` and `numpy.random`.
+"""Augmenters of ``mx.image``: callables that change one image, with random numbers from `random` and `numpy.random`.
 
 Color augmenters take float32 images in RGB order.
 """
@@ -242,7 +242,7 @@ def CreateAugmenter(
     rand_gray: float = 0,
     inter_method: int = 2,
 ) -> list[Augmenter]:
-    """``mx.image.CreateAugmenter``: create the augmenters for training, in MXNet's order."""
+    """``mx.image.CreateAugmenter``: create a list of augmenters from options, in MXNet's order."""
     augmenters: list[Augmenter] = [ResizeAug(resize, inter_method)] if resize > 0 else []
     augmenters.append(_create_crop_augmenter((data_shape[2], data_shape[1]), rand_crop, rand_resize, inter_method))
     if rand_mirror:

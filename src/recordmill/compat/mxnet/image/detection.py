@@ -21,7 +21,7 @@ _MIN_LABEL_LENGTH = 7
 CROP_HINT = "use rand_crop_prob and rand_pad_prob of mx.io.ImageDetRecordIter"
 # Function from an image and its boxes to a changed image and boxes. A box is (class, left, top, right, bottom, ...).
 BoxAugmenter = Callable[[Any, Any], tuple[Any, Any]]
-# Parameters of ImageDetIter for its base class ImageIter; all others are for `_create_augmenters`.
+# Parameters of ImageDetIter that go to its base class ImageIter. All others go to `_create_augmenters`.
 _ITER_OPTIONS = (
     "path_imgrec path_imglist path_root path_imgidx shuffle part_index num_parts aug_list imglist data_name "
     "last_batch_handle"
@@ -29,7 +29,7 @@ _ITER_OPTIONS = (
 
 
 def _pass_boxes_through(augmenter: Augmenter) -> BoxAugmenter:
-    """Return an augmenter of images and boxes that changes only the image."""
+    """Wrap an image augmenter as an augmenter of images and boxes, which leaves the boxes unchanged."""
     return lambda image, boxes: (augmenter(image), boxes)
 
 
@@ -50,7 +50,7 @@ def _create_augmenters(
     inter_method: int = 2,
     **color_options: Any,
 ) -> list[BoxAugmenter]:
-    """Create the augmenters for training with boxes, in MXNet's order."""
+    """Create a list of augmenters of images and boxes from options, in MXNet's order."""
     if rand_crop > 0 or rand_pad > 0:
         raise UnsupportedError("rand_crop and rand_pad are not supported", hint=CROP_HINT)
     augmenters = [_pass_boxes_through(ResizeAug(resize, inter_method))] if resize > 0 else []
@@ -95,7 +95,7 @@ class ImageDetIter(ImageIter):
         return count, width
 
     def _parse_label(self, label: Any) -> Any:
-        """Return the non-empty boxes of a label.
+        """Return the boxes of a label that have a positive width and height.
 
         A label consists of the header length, the box length, other header values, and the boxes.
         """
@@ -120,7 +120,7 @@ class ImageDetIter(ImageIter):
         return MXNetError(message, kind="bad_label", **self._location)
 
     def _fill_batch(self, data: Any, label: Any, start: int) -> int:
-        """Fill the batch from row `start` on with samples; return the number of rows that are now filled."""
+        """Fill the batch with samples, starting at row `start`; return the number of rows filled in total."""
         row = start
         if not start:
             label[...] = -1
@@ -161,7 +161,7 @@ class ImageDetIter(ImageIter):
             self._set_label_shape(self.provide_label[0].name, (label_shape[0], label_shape[1]))
 
     def sync_label_shape(self, it: ImageDetIter, verbose: bool = False) -> ImageDetIter:
-        """Set the label shape of this iterator and of `it` to the larger of both."""
+        """Set the number of boxes per image of this iterator and of `it` to the larger of both numbers."""
         del verbose
         if not isinstance(it, ImageDetIter):
             raise TypeError("Synchronize with invalid iterator.")

@@ -79,7 +79,7 @@ def imresize(src: Any, w: Any, h: Any, interp: int = 1, out: Any = None) -> NDAr
 
 
 def get_interp_method(interp: int, sizes: tuple[int, int, int, int] | tuple[()] = ()) -> int:
-    """Return the interpolation 0 to 4 for `interp`: 9 chooses by size, 10 at random.
+    """Return an interpolation method from 0 to 4. `interp` 9 chooses it by size, and 10 at random.
 
     `sizes` are old height, old width, new height and new width.
     """
@@ -113,7 +113,7 @@ def resize_short(src: Any, size: int, interp: int = 2) -> NDArray:
 def fixed_crop(
     src: Any, x0: int, y0: int, w: int, h: int, size: tuple[int, int] | None = None, interp: int = 2
 ) -> NDArray:
-    """Crop a window at (x0, y0) of w x h pixels; if `size` (width, height) is given, resize the crop."""
+    """Crop a window of w x h pixels at (x0, y0). If `size` (width, height) is given, resize the crop to it."""
     out = as_ndarray(np.asarray(src)[y0 : y0 + h, x0 : x0 + w])
     if not out.size:
         found = f"{w} x {h} at ({x0}, {y0}) of {src.shape[1]} x {src.shape[0]}"
@@ -124,7 +124,7 @@ def fixed_crop(
 
 
 def random_crop(src: Any, size: tuple[int, int], interp: int = 2) -> tuple[NDArray, Window]:
-    """Crop a window of `size` (width, height) at a random position; return the crop and the window."""
+    """Crop a window of `size` (width, height) at a random position; return the crop and its (x, y, width, height)."""
     h, w = src.shape[:2]
     new_w, new_h = scale_down((w, h), size)
     x0, y0 = random.randint(0, w - new_w), random.randint(0, h - new_h)
@@ -132,7 +132,7 @@ def random_crop(src: Any, size: tuple[int, int], interp: int = 2) -> tuple[NDArr
 
 
 def center_crop(src: Any, size: tuple[int, int], interp: int = 2) -> tuple[NDArray, Window]:
-    """Crop a window of `size` (width, height) in the center; return the crop and the window."""
+    """Crop a window of `size` (width, height) in the center; return the crop and its (x, y, width, height)."""
     h, w = src.shape[:2]
     new_w, new_h = scale_down((w, h), size)
     x0, y0 = (w - new_w) // 2, (h - new_h) // 2

@@ -19,7 +19,7 @@ from recordmill.compat.mxnet.nd import array, as_ndarray
 from recordmill.compat.mxnet.recordio import MXIndexedRecordIO, MXRecordIO, unpack
 
 _LABEL_DTYPES = ("int32", "float32", "int64", "float64")
-# Labels and file name of each key.
+# Maps the key of each image to its labels and file name.
 ListedImages = dict[Any, tuple[Any, str]]
 
 
@@ -91,7 +91,7 @@ class ImageIter(DataIter):
 
     def _select_part(self, part: int, num_parts: int, shuffle: bool) -> None:
         if self.seq is None and (shuffle or num_parts > 1):
-            raise MisuseError("shuffle and num_parts need path_imgidx")
+            raise MisuseError("shuffle=True and num_parts greater than 1 require path_imgidx")
         if self.seq is not None and num_parts > 1:
             if not 0 <= part < num_parts:
                 raise MisuseError(f"part_index must be in [0, {num_parts}), got {part}")
@@ -99,7 +99,7 @@ class ImageIter(DataIter):
             self.seq = self.seq[part * length : (part + 1) * length]
 
     def reset(self) -> None:
-        """Start the next epoch; with "roll_over", its first batch begins with the samples left over from this epoch."""
+        """Start the next epoch. With "roll_over", it begins with the samples left over from the previous epoch."""
         if self.shuffle:
             random.shuffle(self.seq or [])
         if self.last_batch_handle != "roll_over" or self._leftover is None:
@@ -107,7 +107,7 @@ class ImageIter(DataIter):
             self._is_over = False
 
     def hard_reset(self) -> None:
-        """Start the next epoch; drop samples left over from this epoch."""
+        """Start the next epoch, and drop the samples left over from the previous epoch."""
         self._leftover = None
         self.reset()
 
@@ -137,7 +137,7 @@ class ImageIter(DataIter):
         return DataBatch([as_ndarray(data)], [as_ndarray(label)], pad)
 
     def _fill_batch(self, data: Any, label: Any, start: int) -> int:
-        """Fill the batch from row `start` on with samples; return the number of rows that are now filled."""
+        """Fill the batch with samples, starting at row `start`; return the number of rows filled in total."""
         for row in range(start, self.batch_size):
             try:
                 label_values, encoded = self.next_sample()
@@ -181,7 +181,7 @@ class ImageIter(DataIter):
         if payload is None:
             if key is None:
                 return None
-            raise MXNetError("no record starts at the offset of the index file", kind="bad_index", **self._location)
+            raise MXNetError("no record starts at the offset of this index key", kind="bad_index", **self._location)
         self.cur += 1
         try:
             header, data = unpack(payload)

@@ -35,16 +35,16 @@ _LEVELS = np.arange(256, dtype=np.float32)
 _MAX_HLS = (180, 255, 255)
 # Luma weights of blue, green and red in 14-bit fixed point. MXNet applies them to RGB pixels in this order.
 _GRAY_WEIGHTS = np.array([1868, 9617, 4899])
-# Principal axes of the colors of ImageNet (Krizhevsky et al. 2012, numbers of fb.resnet.torch).
+# Principal axes of ImageNet's colors (Krizhevsky et al. 2012), with the numbers of fb.resnet.torch.
 EIGENVALUES = np.array([55.46, 4.794, 1.148])
 EIGENVECTORS = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])
-# Rows are red, green and blue; columns are the axes, scaled by their eigenvalues.
+# Matrix with a row for each of red, green and blue, and with the axes times their eigenvalues as columns.
 _PCA_AXES = (EIGENVECTORS * EIGENVALUES).astype(np.float32)
 _ONE, _TWO = np.float32(1), np.float32(2)
 
 
 def decode_in_threads(decode: Callable[[int], None], rows: Sequence[int] | Ints, threads: int) -> None:
-    """Call ``decode(i)`` for ``i < len(rows)`` in threads. Errors name ``rows[i]`` as position in the batch."""
+    """Call ``decode(i)`` for each ``i < len(rows)`` in threads. Errors name ``rows[i]``, a position in the batch."""
 
     def decode_row(number: int) -> None:
         try:
@@ -89,12 +89,12 @@ def decode_and_augment(data: Any, values: Values, generator: LibstdcxxGenerator)
 
 
 def draw_interpolation(method: int, old: Size, new: Size, generator: LibstdcxxGenerator) -> int:
-    """Return the interpolation 0 to 4 for one image; draw it if `method` is `RANDOM`."""
+    """Return the interpolation method (0 to 4) for one image; `RANDOM` draws one of these."""
     return generator.integer(0, 4) if method == RANDOM else choose_interpolation(method, old, new)
 
 
 def draw_mirror(values: Values, generator: LibstdcxxGenerator) -> bool:
-    """Return whether to mirror an image; draw it if the parameter `rand_mirror` is set."""
+    """Return whether to mirror an image: always with the parameter `mirror`, at random with `rand_mirror`."""
     return bool((values["rand_mirror"] and generator.flip_coin()) or values["mirror"])
 
 
@@ -105,7 +105,7 @@ def padding_color(values: Values) -> int | tuple[int, ...]:
 
 
 def scale_shorter_sides(sizes: Ints, length: int) -> Ints:
-    """Scale sizes, shape (n, 2), so that the shorter side is `length`; truncate the longer side. -1 keeps the sizes."""
+    """Scale sizes, shape (n, 2), to shorter sides of `length` (-1: unchanged); longer sides are rounded down."""
     return sizes if length == -1 else length * sizes // np.maximum(sizes.min(axis=1, keepdims=True), 1)
 
 
@@ -115,7 +115,7 @@ def shorter_side_size(size: Size, length: int) -> Size:
 
 
 def enlarge_sizes_on_axis(sizes: Ints, goal: Ints, side: int) -> Ints:
-    """Scale sizes, shape (n, 2), so that axis `side` is at least ``goal[side]``.
+    """Enlarge the sizes, shape (n, 2), that are below ``goal[side]`` on axis `side`, and keep their aspect ratios.
 
     The ratio is a float32, as in MXNet.
     """
@@ -146,7 +146,7 @@ def _to_size_tuple(sizes: Ints) -> Size:
 
 
 def _crop_and_resize_to_batch(pixels: Pixels, values: Values, generator: LibstdcxxGenerator) -> Pixels:
-    """Crop and resize an image to the size of the batch; some kinds of crop resize before they crop."""
+    """Crop a random window and resize it to the size of the batch, or else enlarge the image and crop that size."""
     size, goal, method = pixels.shape[:2], tuple(values["data_shape"][1:]), values["inter_method"]
     window = None
     if values["random_resized_crop"]:
@@ -180,7 +180,7 @@ def _draw_square_window(size: Size, values: Values, generator: LibstdcxxGenerato
 
 
 def _draw_area_window(size: Size, values: Values, generator: LibstdcxxGenerator) -> Window | None:
-    """Return a crop window of random area and aspect ratio; None if no random attempt fits into the image."""
+    """Return a window of random area and aspect ratio; None if both are fixed to 1, or if no attempt fits the image."""
     areas, ratios = (values["min_random_area"], values["max_random_area"]), crop_aspect_ratios(values)
     if areas == (1.0, 1.0) and ratios == (1.0, 1.0):
         return None

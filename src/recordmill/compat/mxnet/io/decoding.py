@@ -32,9 +32,9 @@ from recordmill.compat.mxnet.io.random import LibstdcxxGenerator
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
-# Interpolation of images that are not resized or cannot be decoded: they can join a group of any interpolation.
+# Stands for the method of images that are not resized or cannot be decoded. They fit into a group of any method.
 _ANY_METHOD = -1
-# Images that are decoded together: their interpolation (None: decode them one at a time), and their rows in the batch.
+# Images that are decoded together: their interpolation method (None: decode one by one) and their batch rows.
 Group = tuple[int | None, Ints]
 
 
@@ -52,7 +52,7 @@ class BatchDecoder:
         return self._normalizer.dtype
 
     def decode(self, images: Sequence[Any], records: BatchRows) -> NDArray[Any]:
-        """Return the normalized batch of encoded images; `records` selects their random numbers."""
+        """Decode, augment and normalize images to one batch; `records` determines their random numbers."""
         groups = self._group_images(images) if self._is_native else [(None, np.arange(len(images)))]
         batch: NDArray[Any] = np.empty((len(images), *self._values["data_shape"]), self.dtype)
         for method, rows in groups:
@@ -128,7 +128,7 @@ class _Normalizer:
         self.options = self._choose_native_options()
 
     def _choose_native_options(self) -> dict[str, Any]:
-        """Return options of `rm.Image` for normalized pixels if they round as MXNet's do, else for uint8 pixels."""
+        """Return `rm.Image` options: for normalized pixels if their rounding equals MXNet's, else for uint8 pixels."""
         pixels = {"dtype": "uint8"}
         white = 255 * self._scale
         is_plain = self.dtype == np.float32 and not self._has_light and self._mean_image is None
@@ -142,7 +142,7 @@ class _Normalizer:
         return {"dtype": "float32", "mean": means, "std": self._stds, "white": white}
 
     def convert_image(self, pixels: NDArray[np.uint8]) -> NDArray[Any]:
-        """Convert one uint8 image (height, width, channels) to what native decoding with `options` returns."""
+        """Convert a uint8 image (height, width, channels) to the array that native decoding with `options` returns."""
         if self.options["dtype"] == "uint8":
             return pixels.transpose(2, 0, 1)
         return rm.normalize(pixels, **self.options, layout="chw")
@@ -150,7 +150,7 @@ class _Normalizer:
     def normalize_batch(
         self, batch: NDArray[Any], mirrored: NDArray[np.bool_], lights: Floats | None = None
     ) -> NDArray[Any]:
-        """Normalize a decoded batch (n, channels, height, width), unless the native decoder has done so."""
+        """Normalize a batch (n, channels, height, width); uint8 output and natively normalized pixels do not change."""
         if self.dtype == np.uint8 or batch.dtype == np.float32:
             return batch
         means: Floats = self._mean
@@ -171,7 +171,7 @@ class _Normalizer:
 
 
 def _draw_light_parameters(values: Mapping[str, Any], generator: LibstdcxxGenerator) -> Floats:
-    """Draw the factor (contrast) and the offset (illumination) of one image."""
+    """Draw the factor (random contrast) and the offset (random illumination) for the values of one image."""
     units = np.array([[generator.uniform(), generator.uniform()]], np.float32)
     light: Floats = _scale_light_parameters(units, values)[0]
     return light
@@ -187,7 +187,7 @@ def _scale_light_parameters(units: Floats, values: Mapping[str, Any]) -> Floats:
 
 
 def _can_decode_natively(values: Mapping[str, Any]) -> bool:
-    """Return whether the native decoder supports the parameters; it cannot draw MXNet's numbers for `seed_aug`."""
+    """Return whether the native decoder supports the parameters. It cannot draw the random numbers of `seed_aug`."""
     if values["seed_aug"] is not None or values["max_crop_size"] > 0 or values["inter_method"] == RANDOM:
         return False
     if values["random_resized_crop"] and (values["resize"] != -1 or values["pad"]):
@@ -196,7 +196,7 @@ def _can_decode_natively(values: Mapping[str, Any]) -> bool:
 
 
 def _group_by_method(sizes: Ints, values: Mapping[str, Any]) -> list[Group]:
-    """Group images by interpolation; images that are resized more than once form a group that is decoded one by one."""
+    """Group images by interpolation method; those that need more than one resize form the group with method None."""
     pad, goal, method = values["pad"], np.array(values["data_shape"][1:]), values["inter_method"]
     shorter = scale_shorter_sides(sizes, values["resize"])
     padded = shorter + 2 * pad

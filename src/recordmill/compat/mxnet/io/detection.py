@@ -129,7 +129,7 @@ class _ResizingDecoder:
 
 
 class _PaddedLabelTable(RecordTable):
-    """Table of records with labels of any length, padded to the length of the longest."""
+    """Table of records with any number of labels, which are padded to the largest number of labels in the table."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__({**values, "path_imglist": ""})

@@ -40,7 +40,7 @@ _SIMD_COLUMNS = 4
 
 @dataclass(frozen=True, slots=True)
 class RelativeWindow:
-    """A window, in coordinates relative to the size of the image; fields may be arrays, one element per window."""
+    """A crop window, in fractions of the image size. With arrays as fields, it stands for one window per element."""
 
     left: Any
     top: Any
@@ -48,7 +48,7 @@ class RelativeWindow:
     height: Any
 
     def select_window(self, number: int) -> RelativeWindow:
-        """Return the window with this number, if the fields are arrays."""
+        """Return window `number`; the fields must be arrays."""
         return RelativeWindow(self.left[number], self.top[number], self.width[number], self.height[number])
 
 
@@ -62,7 +62,7 @@ class ResizeStep:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Augmentation:
-    """Random augmentation steps of one image, in the order in which they run, and its boxes after them."""
+    """Random augmentation steps of one image, in the order in which they run, and the boxes that result."""
 
     first_resize: ResizeStep | None
     shifts: tuple[int, int, int]
@@ -79,7 +79,7 @@ class Augmentation:
 
 
 def split_detection_label(label: Rows) -> tuple[Rows, Rows] | None:
-    """Split a label into header values and non-empty boxes; None if it does not consist of a header and boxes."""
+    """Split a label into header values and non-empty boxes; return None if it does not have this layout."""
     header, width = (int(one) if np.isfinite(one) else 0 for one in label[:2].tolist()) if len(label) > 1 else (0, 0)
     if not 2 <= header <= len(label) or width < _BOX_WIDTH or (len(label) - header) % width:
         return None
@@ -108,7 +108,7 @@ def _resize(pixels: Pixels, step: ResizeStep | None) -> Pixels:
 
 
 def _crop_and_pad(pixels: Pixels, augmentation: Augmentation, fill: int) -> Pixels:
-    """Crop the window of an augmentation, change its colors and mirror it; fill the parts outside the image."""
+    """Crop the window of an augmentation, recolor and mirror it; parts outside the image get the level `fill`."""
     x, y, width, height = augmentation.window
     is_mirrored = augmentation.is_mirrored
     x = pixels.shape[1] - x - width if is_mirrored else x
@@ -217,7 +217,7 @@ class AugmentationSampler:
 
 
 class _CropSampler:
-    """Draws crop windows within one set of limits of scale, aspect ratio and overlap with the boxes."""
+    """Draws crop windows that satisfy limits on scale, aspect ratio and overlap with the boxes."""
 
     def __init__(self, values: Mapping[str, Any], number: int) -> None:
         def sampler_option(name: str) -> Any:
@@ -236,7 +236,7 @@ class _CropSampler:
     def draw_window(
         self, ratio: np.float32, rows: Rows, generator: LibstdcxxGenerator
     ) -> tuple[RelativeWindow, Rows] | None:
-        """Return a window and the boxes in it; None if all trials fail. `ratio` is the aspect ratio of the image."""
+        """Return a crop window and the boxes it keeps; None if all trials fail. `ratio` is the image's aspect ratio."""
         regions = self._propose_windows(ratio, generator.peek_uniform(4 * self._trials).reshape(-1, 4).T)
         accepted = self._find_valid_windows(rows, regions)
         number = int(accepted.argmax()) if accepted.any() else self._trials
@@ -260,7 +260,7 @@ class _CropSampler:
         return RelativeWindow(left, top, width, height)
 
     def _find_valid_windows(self, rows: Rows, regions: RelativeWindow) -> Flags:
-        """Return whether each window satisfies the limits and keeps a box; always True if there are no boxes."""
+        """Return whether each window satisfies the limits and keeps a box. Without boxes, every window is valid."""
         if not len(rows):
             return np.ones(regions.left.shape, bool)
         columns = rows.T[:, :, None]
@@ -279,7 +279,7 @@ class _CropSampler:
         return satisfied
 
     def _find_kept_boxes(self, columns: Rows, region: RelativeWindow) -> Flags:
-        """Return whether each box stays in the label when the window is cropped."""
+        """Return whether each box stays in the label when the image is cropped to the window."""
         if not self._keeps_centers:
             return np.asarray(_intersection_areas(columns, region) / _box_areas(columns) > self._min_overlap)
         half = np.float32(0.5)

@@ -23,7 +23,7 @@ _THREAD_NAME = "recordmill-mxnet"
 
 
 class BatchBuilder:
-    """Reads and decodes batches. Has no reference to the iterator, so that threads do not keep it alive."""
+    """Reads and decodes batches. It does not refer to the iterator, so that threads do not keep the iterator alive."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.values = values
@@ -44,7 +44,7 @@ class BatchBuilder:
         return BatchDecoder(values, mean)
 
     def chunks_by_range(self) -> list[list[Span]]:
-        """Return the chunks of each range as spans of table rows; rows are shuffled within their chunk."""
+        """Return the chunks of each byte range as spans of table rows. Shuffling moves rows only within their chunk."""
         return self.table.ranges
 
     def build(self, records: BatchRows) -> DataBatch:
@@ -77,8 +77,8 @@ class BatchBuilder:
 class ImageRecordIter(CurrentBatchIter):
     """``mx.io.ImageRecordIter``: batches of images and labels from RecordIO files, in MXNet's order.
 
-    Pixels equal MXNet's. An incomplete last batch is filled with the first records of the next epoch, which still
-    starts with these records, or with zeros if ``round_batch=False``; `pad` is the number of such rows.
+    Pixels equal MXNet's. An incomplete last batch is filled with the first records of the next epoch, or with zeros if
+    ``round_batch=False``; `pad` is the number of filled rows. The next epoch still starts with these records.
     """
 
     _read_parameters = staticmethod(read_parameters)
@@ -132,9 +132,9 @@ class ImageRecordIter(CurrentBatchIter):
         return super().getlabel()[0]
 
     def _start_reading(self) -> None:
-        """Start a thread that reads the batches after the last one returned; a forked process starts its own."""
+        """Start a thread that reads the batches after the last returned one. A forked process starts its own thread."""
         rows = self._orders.split_into_batches(self._epoch, self._order, self._next_order, self._num_taken)
-        batches = map(self._builder.build, rows)  # `map` instead of a generator, which would end after an error
+        batches = map(self._builder.build, rows)  # a generator would end after its first error
         depth = self._values["prefetch_buffer"]
         self._prefetcher = Prefetcher(batches, depth - 1, _THREAD_NAME) if depth else batches
         self._process = os.getpid()

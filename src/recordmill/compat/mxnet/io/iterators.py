@@ -168,7 +168,7 @@ class NDArrayIter(DataIter):
         return [DataDesc(name, (self.batch_size, *one.shape[1:]), one.dtype.type) for name, one in arrays]
 
     def reset(self) -> None:
-        """Start the next epoch; with "roll_over", its first batch begins with the rows left over from this epoch."""
+        """Start the next epoch. With "roll_over", it begins with the rows left over from the previous epoch."""
         if self.shuffle:
             np.random.shuffle(self.idx)  # noqa: NPY002 (np.random.seed makes it reproducible)
             self._order = self._order[self.idx]
@@ -177,7 +177,7 @@ class NDArrayIter(DataIter):
         self._start = -self.batch_size
 
     def hard_reset(self) -> None:
-        """Start the next epoch; drop rows left over from this epoch."""
+        """Start the next epoch, and drop the rows left over from the previous epoch."""
         self._leftover = self._order[:0]
         self.reset()
 
@@ -207,7 +207,7 @@ class NDArrayIter(DataIter):
         return self._select_batch_rows(self.label)
 
     def getpad(self) -> int:
-        """Return the number of padding rows in the current batch; with "roll_over", of rows from the previous epoch."""
+        """Return the number of padding rows. With "roll_over", return the number of rows from the previous epoch."""
         if self.last_batch_handle == "roll_over" and self._start == 0:
             return self._num_carried
         return max(self._start + self.batch_size - len(self._rows), 0)
@@ -251,7 +251,7 @@ class PrefetchingIter(CurrentBatchIter):
         self.n_iter = len(self.iters)
         for names in (rename_data, rename_label):
             if not self.iters or (names is not None and len(names) != self.n_iter):
-                raise MisuseError("iters must not be empty, and renaming needs one dict per iterator")
+                raise MisuseError("iters must not be empty; rename_data and rename_label need one dict per iterator")
         self.rename_data, self.rename_label = rename_data, rename_label
         super().__init__(self.provide_data[0][1][0])
         self._prefetcher = self._start_prefetching()

@@ -18,9 +18,9 @@ Floats = NDArray[np.float32]
 # A file consists of magic number, reserved word and number of arrays, then the arrays, then their names.
 _LIST_HEADER = struct.pack("<QQQ", 0x112, 0, 1)
 _NAME = struct.pack("<QQ", 1, 8) + b"mean_img"
-# Magic numbers of versions 1 and 2 of an array's header, and the number of dense storage in version 2.
+# Magic numbers of versions 1 and 2 of the array header, and the storage type of dense arrays in version 2.
 _VERSION_1, _VERSION_2, _DENSE = 0xF993FAC8, 0xF993FAC9, 0
-# The header is followed by device type and device number, then by the dtype, which is 0 for float32.
+# Sizes of the fields after the header: device type and number together, then the dtype, which is 0 for float32.
 _CONTEXT_BYTES, _DTYPE_BYTES = 8, 4
 _CPU_FLOAT32 = struct.pack("<iii", 1, 0, 0)
 
@@ -42,7 +42,7 @@ def load_mean_image(path: str, shape: tuple[int, ...], batches: Callable[[], Ite
 
 
 def _iter_possible_headers(shape: tuple[int, ...]) -> Iterator[bytes]:
-    """Yield the bytes before the device type in a file with one such array, for each format version, newest first."""
+    """Yield the bytes before the device type in a file with one array of this shape, newest format version first."""
     count = len(shape)
     yield _LIST_HEADER + struct.pack(f"<Iii{count}q", _VERSION_2, _DENSE, count, *shape)
     yield _LIST_HEADER + struct.pack(f"<Ii{count}q", _VERSION_1, count, *shape)
@@ -50,7 +50,7 @@ def _iter_possible_headers(shape: tuple[int, ...]) -> Iterator[bytes]:
 
 
 def _compute_mean(shape: tuple[int, ...], batches: Iterable[NDArray[Any]]) -> Floats:
-    """Sum images one by one in float32 and multiply by the inverse of their number, so that it rounds as MXNet does."""
+    """Sum images one by one in float32 and multiply by 1 / count, so that the mean is rounded as in MXNet."""
     total, count = np.zeros(shape, np.float32), 0
     for batch in batches:
         for image in batch:

@@ -22,12 +22,12 @@ from recordmill.compat.mxnet.io.random import (
 Ints = NDArray[np.int64]
 # Start and stop of consecutive positions.
 Span = tuple[int, int]
-# Number of bytes that MXNet reads at once. A chunk ends before the last record that starts before its last 8 bytes.
+# MXNet reads chunks of this many bytes, and ends each before the last record whose 8-byte header it contains.
 CHUNK_BYTES = 1 << 23
 _FRAME_HEADER_BYTES = 8
-# With `shuffle_chunk_size`, MXNet makes this many times more ranges than the size requires.
+# With `shuffle_chunk_size`, MXNet creates this many times the number of ranges that the size requires.
 _EXTRA_RANGES = 1.1
-# MXNet adds the first to the seeds of `shuffle` and `seed_aug`, and the second to `shuffle_chunk_seed`.
+# MXNet adds _SEED_OFFSET to the seeds of `shuffle` and `seed_aug`, and _RANGE_SEED_OFFSET to `shuffle_chunk_seed`.
 _SEED_OFFSET = 111
 _RANGE_SEED_OFFSET = 666
 
@@ -45,7 +45,7 @@ class EpochOrder:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BatchRows:
-    """Records of one batch: their rows in the table, their slots as in `EpochOrder`, and their positions in the epoch.
+    """Records of one batch: table rows, slots in MXNet's read buffer (see `EpochOrder`), and positions in the epoch.
 
     `pad` is the number of padding rows at the end of the batch.
     """
@@ -64,14 +64,14 @@ class BatchRows:
         return rm.Draws(seed % 2**64, self.epoch)
 
     def create_generators(self, seed: int, seed_aug: int | None) -> list[LibstdcxxGenerator]:
-        """Return a generator per record: seeded as in MXNet if `seed_aug` is set, else by seed, epoch and position."""
+        """Return one generator per record, seeded with `seed_aug` as in MXNet, or with seed, epoch and position."""
         if seed_aug is None:
             return create_image_generators(self.create_draws(seed), self.positions)
         return [create_seeded_generator(seed_aug + _SEED_OFFSET + slot) for slot in self.slots.tolist()]
 
 
 def split_part_into_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
-    """Return the byte ranges of one part of `size` bytes: one, or several if `shuffle_chunk_size` (MiB) is set."""
+    """Return the byte ranges that form part `part_index` of `size` bytes; several only with `shuffle_chunk_size`."""
     num_parts, part, chunk = values["num_parts"], values["part_index"], values["shuffle_chunk_size"]
     count = max(math.ceil(size * _EXTRA_RANGES / (num_parts * (chunk << 20))), 1) if chunk > 0 else 1
     step = (-(-size // (num_parts * count)) + 3) // 4 * 4
@@ -79,7 +79,7 @@ def split_part_into_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
 
 
 def split_span_into_chunks(starts: Ints, span: Span, size: int) -> list[Span]:
-    """Split a span of records into chunks, which MXNet reads one at a time."""
+    """Split a span of records into the chunks that MXNet reads one at a time, of `CHUNK_BYTES` or less if possible."""
     first, last = span
     end = int(starts[last]) if last < len(starts) else size
     chunks = []
@@ -98,7 +98,7 @@ def split_span_into_chunks(starts: Ints, span: Span, size: int) -> list[Span]:
 class EpochOrderSampler:
     """Draws the record order of one epoch after another; the random generators are not reset between epochs.
 
-    With an index file all records of the part are shuffled together; without one, the records of each chunk are.
+    With an index file, all records of the part are shuffled together; otherwise records move only within their chunk.
     """
 
     def __init__(self, ranges: Sequence[Sequence[Span]], values: Mapping[str, Any]) -> None:
@@ -130,7 +130,7 @@ class EpochOrderSampler:
     def _assign_slots(self, chosen: Ints, visited: int) -> Ints:
         if self._is_indexed:
             return (visited + np.arange(len(chosen))) % self._batch_size
-        # MXNet stores a shuffled chunk after one full batch, and any other chunk after the rows already in the batch.
+        # In MXNet's buffer, a shuffled chunk starts at slot `batch_size`, others after the rows of the current batch.
         return chosen + (visited % self._batch_size if self._words is None else self._batch_size)
 
     def split_into_batches(
@@ -138,7 +138,7 @@ class EpochOrderSampler:
     ) -> Iterator[BatchRows]:
         """Yield the records of each batch after the first `skip` batches.
 
-        With ``round_batch`` the last batch is filled with the first records of the following order.
+        With ``round_batch``, the last batch is filled with the first records of `following`, the next epoch's order.
         """
         size = self._batch_size
         for start in range(skip * size, len(order.rows), size):

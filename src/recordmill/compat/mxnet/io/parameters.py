@@ -21,7 +21,7 @@ def _expand_table(rows: list[tuple[Any, str]]) -> dict[str, Any]:
     return {name: value for value, names in rows for name in names.split()}
 
 
-# Defaults of MXNet 1.9.1's ImageRecordIter; None means that there is no value.
+# Defaults of MXNet 1.9.1's ImageRecordIter; None means that the parameter is not set.
 _DEFAULTS: dict[str, Any] = _expand_table(
     [
         (None, "data_shape batch_size seed_aug dtype min_aspect_ratio"),
@@ -44,7 +44,7 @@ _DEFAULTS: dict[str, Any] = _expand_table(
         (1e10, "max_img_size"),
     ]
 )
-# Smallest and largest value of parameters.
+# Smallest and largest allowed value of each of these parameters.
 _RANGES: dict[str, tuple[float, float]] = _expand_table(
     [
         ((1, _MAX_INT), "batch_size num_parts"),
@@ -81,7 +81,7 @@ _SHARED = (
     "shuffle_chunk_seed mean_img mean_r mean_g mean_b mean_a scale"
 )
 _COVERAGES = ("overlaps", "sample_coverages", "object_coverages")
-# Parameters with one value for all crop samplers, or with one value for each.
+# Defaults of parameters that accept one value for all crop samplers, or one value for each of them.
 _SAMPLER_DEFAULTS: dict[str, Any] = _expand_table(
     [
         ((0.0,), "min_crop_scales min_crop_overlaps min_crop_sample_coverages min_crop_object_coverages"),
@@ -228,7 +228,7 @@ def _round_like_text_parser(value: float) -> float:
 
 
 def _parse_parameters(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert the given values to the types of the defaults, and add the defaults of other parameters."""
+    """Convert the given values to the types of their defaults, and add the defaults of all other parameters."""
     for name in given:
         if name not in defaults:
             close = difflib.get_close_matches(name, defaults, 1)

@@ -27,7 +27,7 @@ _SHUFFLE_BLOCK = 1 << 14
 
 
 class LibstdcxxGenerator:
-    """Random generator with the distributions of libstdc++, over blocks of random 32-bit words."""
+    """Draws numbers with the distributions of libstdc++ from a stream of random 32-bit words."""
 
     def __init__(self, blocks: Iterator[Words]) -> None:
         self._blocks = blocks
@@ -55,12 +55,12 @@ class LibstdcxxGenerator:
         return word
 
     def uniform(self, low: Any = 0, high: Any = 1) -> np.float32:
-        """Return a float32 in [low, high): ``std::uniform_real_distribution<float>``."""
+        """Return a random float32 in [low, high), as ``std::uniform_real_distribution<float>`` does."""
         unit = min(np.float32(self.next_word()) * np.float32(2.0**-32), _BELOW_ONE)
         return np.float32(scale_to_range(unit, np.float32(low), np.float32(high)))
 
     def integer(self, low: int, high: int) -> int:
-        """Return an integer in [low, high]: ``std::uniform_int_distribution``."""
+        """Return a random integer in [low, high], as ``std::uniform_int_distribution`` does."""
         count = high - low + 1
         share = _MAX_WORD // count
         word = self.next_word()
@@ -69,7 +69,7 @@ class LibstdcxxGenerator:
         return low + word // share
 
     def flip_coin(self) -> bool:
-        """Return True with probability 0.5: ``std::bernoulli_distribution``, which consumes two words."""
+        """Return True with probability 0.5 and, like ``std::bernoulli_distribution``, consume two words."""
         low, high = self.next_word(), self.next_word()
         return (low + high * 2.0**32) / 2.0**64 < 0.5
 
@@ -85,7 +85,7 @@ class LibstdcxxGenerator:
         return np.array(values[:count], np.float32) * np.float32(deviation)
 
     def permutation(self, count: int) -> list[int]:
-        """Return a permutation of ``range(count)``: ``std::shuffle``."""
+        """Return a random permutation of ``range(count)``, as ``std::shuffle`` does."""
         order = list(range(count))
         for position in range(1, count):
             other = self.integer(0, position)
@@ -99,7 +99,7 @@ def scale_to_range(units: Any, low: Any, high: Any) -> Any:
 
 
 def round_half_away(value: np.float32) -> int:
-    """Round to the nearest integer, halves away from zero: ``std::round``."""
+    """Round to the nearest integer, halves away from zero, as ``std::round`` does."""
     return int(math.copysign(math.floor(abs(float(value)) + 0.5), value))
 
 
@@ -109,7 +109,7 @@ def create_mersenne_twister(seed: int) -> np.random.RandomState:
 
 
 def create_seeded_generator(seed: int) -> LibstdcxxGenerator:
-    """Return a generator over ``std::mt19937``, which MXNet uses."""
+    """Return a generator whose words come from ``std::mt19937``, as in MXNet."""
 
     def yield_word_blocks() -> Iterator[Words]:
         words = create_mersenne_twister(seed)

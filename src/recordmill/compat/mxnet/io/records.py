@@ -32,7 +32,7 @@ class Samples:
 
 
 class RecordTable:
-    """Table of the records in one part of one or several files.
+    """Table of the records in part `part_index` when the files are split into `num_parts` parts.
 
     Can be pickled, used after a fork, and read by several threads.
     """
@@ -53,7 +53,7 @@ class RecordTable:
         return len(self.positions)
 
     def _select_part(self, values: Mapping[str, Any]) -> tuple[Ints, list[list[Span]]]:
-        """Return the positions of the part's records, and the chunks of each range as spans of rows of the part."""
+        """Return the positions of the part's records, and the chunks of each byte range as spans of table rows."""
         num_parts, part, index_path = values["num_parts"], values["part_index"], values.get("path_imgidx")
         if not 0 <= part < num_parts:
             found = f"part_index={part}, num_parts={num_parts}"
@@ -79,21 +79,21 @@ class RecordTable:
         return np.arange(first, last), [[(start - first, stop - first) for start, stop in one] for one in chunks]
 
     def locate_row(self, row: int) -> dict[str, Any]:
-        """Return the shard, the record number and the offset of the record in a row, for error messages."""
+        """Return the shard, record number and offset of the record in table row `row`, for error messages."""
         position = int(self.positions[row])
         number = int(np.searchsorted(self.first_rows, position, "right")) - 1
         record, reader = position - int(self.first_rows[number]), self.readers[number]
         return {"shard": reader.path, "record": record, "offset": int(reader.index.offsets[record])}
 
     def read_samples(self, rows: Ints) -> Samples:
-        """Read the records in these rows, and parse their labels and ids."""
+        """Read the records in these table rows, and parse their labels and ids."""
         data, splits, headers, starts = self._read_headers(rows)
         view = data.data
         images = [view[start:stop] for start, stop in zip(starts.tolist(), splits[1:].tolist(), strict=True)]
         return Samples(images, self._parse_labels(rows, headers, data, splits), headers["id"].astype(np.uint64))
 
     def _read_headers(self, rows: Ints) -> tuple[NDArray[np.uint8], Ints, Any, Ints]:
-        """Return the concatenated payloads, their row splits and headers, and the offset of each image in them."""
+        """Return the concatenated payloads, their row splits, their headers, and the start offset of each image."""
         data, splits = self._read_payloads(rows)
         sizes = np.diff(splits)
         for row in np.flatnonzero(sizes < HEADER_BYTES)[:1]:
@@ -149,7 +149,7 @@ class RecordTable:
 
 
 def find_record_files(names: str) -> list[str]:
-    """Return the non-empty files that `path_imgrec` names: files and folders, separated by semicolons."""
+    """Return the non-empty files of `path_imgrec`, which lists files and folders, separated by semicolons."""
     if not names:
         raise ParameterError("path_imgrec must be given", expected="path_imgrec")
     files: list[str] = []

@@ -147,7 +147,7 @@ def _as_ndarrays(values: Any) -> Any:
 
 
 def _as_integer_index(key: Any) -> Any:
-    """Convert arrays of floats in an index to integers."""
+    """Convert float arrays in an indexing key to integers."""
     if isinstance(key, tuple):
         return tuple(_as_integer_index(one) for one in key)
     if isinstance(key, NDArray):
@@ -157,7 +157,7 @@ def _as_integer_index(key: Any) -> Any:
 
 
 def _require_same_dtype(inputs: tuple[Any, ...]) -> np.dtype[Any] | None:
-    """Return the dtype that all NDArrays have, or raise; return None if a plain NumPy array has another dtype."""
+    """Return the dtype of all NDArrays, or raise if they differ; return None if a NumPy array has another dtype."""
     dtypes = {one.dtype for one in inputs if isinstance(one, NDArray)}
     if len(dtypes) > 1:
         found = " and ".join(sorted(map(str, dtypes)))

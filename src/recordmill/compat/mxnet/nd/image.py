@@ -14,14 +14,14 @@ __getattr__ = create_module_getattr(__name__, {}, "use mx.image, or NumPy on .as
 
 
 def to_tensor(data: Any) -> NDArray:
-    """Move the channels before height and width, and divide by 255, as float32."""
+    """Convert an image or a batch to float32, divide by 255, and move the channels before height and width."""
     values = np.moveaxis(np.asarray(data), -1, -3).astype(np.float32, order="C")
     values /= np.float32(255)
     return as_ndarray(values)
 
 
 def normalize(data: Any, mean: Any = 0.0, std: Any = 1.0) -> NDArray:
-    """Subtract `mean` and divide by `std`, numbers or one per channel; channels must be the first of the three axes."""
+    """Subtract `mean` and divide by `std` (a number, or one per channel). Channels must precede height and width."""
     means, deviations = (np.atleast_1d(np.asarray(one, np.float32))[:, None, None] for one in (mean, std))
     values = np.subtract(np.asarray(data), means, dtype=np.float32)
     values /= deviations
@@ -29,5 +29,5 @@ def normalize(data: Any, mean: Any = 0.0, std: Any = 1.0) -> NDArray:
 
 
 def random_flip_left_right(data: Any) -> Any:
-    """Flip left and right with probability 0.5, drawn from Python's `random`."""
+    """Flip left and right with probability 0.5; the random number comes from Python's `random`."""
     return as_ndarray(np.flip(np.asarray(data), -2)) if random.random() < 0.5 else data

@@ -26,7 +26,7 @@ _INFER = -1
 
 
 def as_operation(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function to return an NDArray with at least one axis and to raise ParameterError."""
+    """Wrap a function to return an NDArray with at least one axis, and to raise ParameterError for bad arguments."""
 
     @functools.wraps(function)
     def wrapped(*arguments: Any, **options: Any) -> Any:

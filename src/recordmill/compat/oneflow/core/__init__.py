@@ -1,4 +1,4 @@
-"""``oneflow.core``: the package of OneFlow's messages."""
+"""``oneflow.core``: package that contains the protobuf messages of records."""
 
 from recordmill.compat.oneflow.core import record
 

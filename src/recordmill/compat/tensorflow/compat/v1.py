@@ -1,4 +1,4 @@
-"""``tf.compat.v1``: the names that differ in TensorFlow 1, and all names of ``tf``."""
+"""``tf.compat.v1``: all names of ``tf``; names that TensorFlow 2 changed have their TensorFlow 1 meaning."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from recordmill.compat.tensorflow import __version__
 from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
-# Public names, and the modules that define them.
+# Module that defines each public name.
 MEMBERS: dict[str, str] = {
     "FixedLenFeature": "io.features",
     "FixedLenSequenceFeature": "io.features",

@@ -1,1 +1,1 @@
-"""Foundations of all TensorFlow names: dtypes, shapes, tensors, errors and the table of operations."""
+"""Modules that all others build on: dtypes, shapes, tensors, errors and the table of operations."""

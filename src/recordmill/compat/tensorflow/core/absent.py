@@ -14,7 +14,7 @@ _IMAGE = "use NumPy, Pillow or OpenCV in tf.numpy_function"
 _DATA = "use the tf.data methods that the migration page lists"
 _PYTHON = "use Python's functions on bytes in tf.py_function"
 
-# Replacements to suggest for unsupported names, by name or namespace; keys omit the prefix "compat.v1.".
+# Suggested replacement for each unsupported name or namespace. The keys omit the prefix "compat.v1.".
 HINTS: dict[str, str] = {
     "": _ANY,
     "FIFOQueue": "use tf.data",
@@ -83,7 +83,7 @@ HINTS: dict[str, str] = {
 
 
 def absent_error(module: str, public_path: str, name: str) -> AttributeError:
-    """Return the error for a name that a module does not have; `public_path` is the module's path below ``tf``."""
+    """Return the AttributeError for a missing name; `public_path` is the path of `module` below ``tf``."""
     message = f"module {module!r} has no attribute {name!r}"
     if not name.startswith("_"):
         message = f'{message}: {_find_hint(public_path, name)}; the migration page "Supported names" lists all names'
@@ -101,7 +101,7 @@ def _find_hint(public_path: str, name: str) -> str:
 
 
 def make_absent_getattr(module: str, public_path: str | None = None) -> Callable[[str], NoReturn]:
-    """Create the ``__getattr__`` of a module: it raises an error with a hint, for every name that is not defined."""
+    """Create a module's ``__getattr__``, which raises an error with a hint for each undefined name."""
 
     def raise_absent(name: str) -> NoReturn:
         raise absent_error(module, public_path_of(module) if public_path is None else public_path, name)
@@ -110,5 +110,5 @@ def make_absent_getattr(module: str, public_path: str | None = None) -> Callable
 
 
 def public_path_of(module: str) -> str:
-    """Return the path of a module of this package below ``tf``, such as "data.experimental"."""
+    """Return the path below ``tf`` of a module of this package, such as "data.experimental"."""
     return module.removeprefix(_PACKAGE).lstrip(".")

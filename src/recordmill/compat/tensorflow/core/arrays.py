@@ -17,13 +17,13 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 _PYTHON_SCALARS = frozenset({bool, int, float, str, bytes})
 _NUMBERS = {bool: np.dtype(np.bool_), int: np.dtype(np.int32), float: np.dtype(np.float32)}
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
-# Kinds of Python values that can be converted to each kind of NumPy dtype. Kinds are letters as in NumPy's
-# `dtype.kind`; "V" stands for bfloat16.
+# For each kind of NumPy dtype, the kinds of Python values that can be converted to it. Kinds are the letters of
+# NumPy's `dtype.kind`; "V" stands for bfloat16.
 _CONVERTIBLE = {"c": "ciuf", "f": "iufb", "V": "iufb", "i": "iub", "u": "iub", "b": "b"}
 
 
 def array_of(value: Any, dtype: Any = None) -> NDArray[Any]:
-    """Convert a value to an array with the dtype that TensorFlow gives it, or with `dtype`."""
+    """Convert a value to an array of `dtype` or, if that is None, of the dtype that TensorFlow would choose."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if type(value) in _NUMBERS and (number := _array_from_number(value, wanted)) is not None:
         return number
@@ -49,7 +49,7 @@ def wrap_scalar_in_array(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _array_from_number(value: Any, wanted: DType | None) -> NDArray[Any] | None:
-    """Convert a Python number to an array; return None if the dtype may be unable to represent it."""
+    """Convert a Python number to an array; return None if the number may not fit into the dtype."""
     kind = type(value)
     dtype = _NUMBERS[kind] if wanted is None else wanted.numpy_dtype
     if kind is float:
@@ -65,7 +65,7 @@ def _reject_composite(value: Any) -> None:
     if isinstance(value, CompositeTensor):
         name = type(value).__name__
         raise ValueError(  # noqa: TRY004 (TensorFlow's class)
-            f"expected a dense tensor, got a {name}: use to_tensor() or tf.sparse.to_dense, or its .values"
+            f"expected a dense tensor, got a {name}: call to_tensor() or tf.sparse.to_dense(), or pass its .values"
         )
 
 

@@ -18,7 +18,7 @@ class CompositeTensor:
             raise AttributeError(name)
         kind = type(self).__name__
         raise AttributeError(
-            f"{kind}.{name} is not supported: use to_tensor() or tf.sparse.to_dense, or its .values",
+            f"{kind}.{name} is not supported: call to_tensor() or tf.sparse.to_dense() first, or use .values",
             name=name,
             obj=self,
         )

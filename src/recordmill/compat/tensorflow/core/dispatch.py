@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 class CallHandler(Protocol):
-    """Interface of a tracer, which records calls on symbolic values, or a library, which runs calls on its tensors."""
+    """Interface for handling operation calls: a tracer records them, a library runs them on its own tensors."""
 
     def owns_value(self, value: Any) -> bool:
         """Return whether an argument is one of the handler's own values, or contains one."""
@@ -29,12 +29,12 @@ class CallHandler(Protocol):
 
 
 RECORDING: ContextVar[CallHandler | None] = ContextVar("recording", default=None)
-# True while a map function runs that TensorFlow would trace with unknown image sizes.
+# True while a map function runs for which TensorFlow would not know the image sizes at tracing time.
 SIZES_UNKNOWN: ContextVar[bool] = ContextVar("sizes unknown", default=False)
 OPS: dict[str, Callable[..., Any]] = {}
-# Libraries that run calls on their own tensors, such as Keras's backend after tf.keras was imported.
+# Libraries that run calls on their own tensors. Importing tf.keras adds Keras's backend.
 LIBRARIES: list[CallHandler] = []
-# Families of operations, and the modules that define them.
+# Modules that define each family of operations; "math" is the family of the operation "math.add".
 FAMILIES: dict[str, tuple[str, ...]] = {
     "array": ("ops.cast", "ops.create", "ops.index", "ops.join", "ops.shape", "ops.sort"),
     "control": ("ops.control", "ops.functions"),

@@ -14,7 +14,7 @@ _PACKAGE = "recordmill.compat.tensorflow"
 
 
 def map_names_to_sources(names_by_source: Mapping[str, str]) -> dict[str, str]:
-    """Convert a table of names by source to a dict from each name to its source.
+    """Invert a mapping from each source to its names: return a dict from each name to its source.
 
     A source is a module ("ops.specs") or a family of operations ("@math"). An entry "mod:floormod" means that the name
     `mod` stands for `floormod` of the source.
@@ -31,7 +31,7 @@ def map_names_to_sources(names_by_source: Mapping[str, str]) -> dict[str, str]:
 def make_lazy_attributes(
     module: str, members: Mapping[str, str], modules: Mapping[str, str] | None = None, public_path: str | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Create the ``__getattr__`` of a module, which imports a member on first use, and the ``__dir__``."""
+    """Create a module's ``__getattr__``, which imports each name on first use, and its ``__dir__``."""
     submodules = modules or {}
 
     def get_member(name: str) -> Any:

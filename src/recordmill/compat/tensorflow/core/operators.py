@@ -18,7 +18,7 @@ def _make_unary_method(name: str) -> _Method:
 
 
 def _make_binary_methods(name: str) -> tuple[_Method, _Method]:
-    """Return the method of a binary operator, and the reflected method, such as ``__add__`` and ``__radd__``."""
+    """Return a binary operator's method and reflected method, such as ``__add__`` and ``__radd__``."""
 
     def binary_method(self: Any, other: Any) -> Any:
         return call_operation(name, self, other)
@@ -33,7 +33,7 @@ class ElementwiseOperators:
     """Elementwise operators of dense and ragged tensors."""
 
     __slots__ = ()
-    # NumPy's operators defer to these, so that `array + tensor` is a tensor.
+    # Makes NumPy's operators defer to the tensor's operators, so that `array + tensor` is a tensor.
     __array_priority__ = 100
 
     __add__, __radd__ = _make_binary_methods("math.add")
@@ -55,25 +55,25 @@ class ElementwiseOperators:
     )
 
     def __eq__(self, other: object) -> Any:
-        """Compare element by element; the result is False for None."""
+        """Compare element by element; if `other` is None, return a single False."""
         return False if other is None else call_operation("math.equal_or_false", self, other)
 
     def __ne__(self, other: object) -> Any:
-        """Compare element by element; the result is True for None."""
+        """Compare element by element; if `other` is None, return a single True."""
         return True if other is None else call_operation("math.not_equal_or_true", self, other)
 
     __hash__ = None  # type: ignore[assignment]
 
 
 class TensorOperators(ElementwiseOperators):
-    """Operators of dense tensors and of the symbolic tensors of a map function that is being traced."""
+    """Operators of dense tensors, and of symbolic tensors while a map function is traced."""
 
     __slots__ = ()
 
     __matmul__, __rmatmul__ = _make_binary_methods("linalg.matmul")
 
     def __getitem__(self, key: Any) -> Any:
-        """Return the part of the tensor that an index selects."""
+        """Return the part of the tensor that the index, slice or tuple `key` selects."""
         return call_operation("array.getitem", self, key)
 
     __hash__ = None

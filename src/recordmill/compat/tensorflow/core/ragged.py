@@ -101,13 +101,13 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
         name: Any = None,
         row_splits_dtype: Any = np.int64,
     ) -> RaggedTensor:
-        """Convert a dense tensor; cut each row to its length, or before trailing values equal to `padding`."""
+        """Convert a dense tensor; cut the rows to the given `lengths`, or drop trailing values equal to `padding`."""
         del name
         return from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
 
     @classmethod
     def from_sparse(cls, st_input: Any, name: Any = None, row_splits_dtype: Any = np.int64) -> RaggedTensor:
-        """Create rows from a sparse tensor of two axes, whose rows must have no gaps."""
+        """Create rows from a 2-D sparse tensor; the values of each row must start at column 0, without gaps."""
         del name
         return from_sparse(st_input, row_splits_dtype)
 
@@ -161,7 +161,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
 
     @property
     def ragged_rank(self) -> int:
-        """Number of axes that may be ragged."""
+        """Number of nesting levels of rows. Each level adds an axis that may be ragged."""
         return len(self.nested_row_splits)
 
     @property
@@ -189,7 +189,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
         return Tensor(np.repeat(np.arange(len(self), dtype=self._splits.dtype), np.diff(self._splits)))
 
     def row_lengths(self, axis: int = 1, name: Any = None) -> Any:
-        """Return the length of each row; for an inner `axis`, the result is a ragged tensor."""
+        """Return the lengths of the rows along `axis`; for an axis above 1, they form a ragged tensor."""
         if axis == 1:
             return Tensor(np.diff(self._splits))
         if axis == 0:
@@ -213,7 +213,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
         return [inner[start:stop] for start, stop in itertools.pairwise(self._splits.tolist())]
 
     def numpy(self) -> NDArray[Any]:
-        """Return an array of arrays, or one array if all rows have the same length."""
+        """Return an object array with one array per row or, if all rows have the same length, one plain array."""
         values = np.asarray(self._values.numpy())
         rows = np.split(values, self._splits[1:-1]) if len(self._splits) > 1 else []
         if len({len(row) for row in rows}) == 1:
@@ -238,7 +238,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
         return (slice_values(self._values, start, stop) for start, stop in itertools.pairwise(self._splits))
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a row, several rows, or the same slice of each row."""
+        """Return a row (`rows[0]`), several rows (`rows[1:]`) or the same slice of each row (`rows[:, 1:]`)."""
         return getitem(self, key)
 
     def __repr__(self) -> str:
@@ -259,7 +259,7 @@ def _as_integers(numbers: Any) -> NDArray[Any]:
 
 
 def _format_nested(value: Any) -> str:
-    """Format nested arrays with commas, abbreviated as NumPy does."""
+    """Format nested arrays with commas between values; NumPy's print options shorten long arrays."""
     if not isinstance(value, np.ndarray):
         return str(value)
     return np.array2string(value, separator=", ") if value.size else repr(value.tolist())
@@ -279,7 +279,7 @@ def slice_values(values: Tensor | RaggedTensor, start: int, stop: int) -> Tensor
 
 
 def gather_values(values: Tensor | RaggedTensor, rows: NDArray[np.int64]) -> Tensor | RaggedTensor:
-    """Return the entries of dense or ragged values at the positions `rows` of the first axis."""
+    """Select entries of dense or ragged values by their positions `rows` along the first axis."""
     if isinstance(values, Tensor):
         return Tensor(values.values[rows])
     positions, splits = partition.gather_rows(values.row_splits.values, rows)
@@ -288,7 +288,7 @@ def gather_values(values: Tensor | RaggedTensor, rows: NDArray[np.int64]) -> Ten
 
 @op("ragged.getitem")
 def getitem(ragged: RaggedTensor, key: Any) -> Any:
-    """Return a row, several rows, or the same slice of each row."""
+    """Return a row (`rows[0]`), several rows (`rows[1:]`) or the same slice of each row (`rows[:, 1:]`)."""
     first, *rest = key if isinstance(key, tuple) else (key,)
     if any(part is Ellipsis or part is None for part in (first, *rest)):
         raise NotImplementedError("indexing a ragged tensor with ... or tf.newaxis is not supported")
@@ -354,7 +354,7 @@ def to_sparse(ragged: RaggedTensor) -> SparseTensor:
 
 @op("ragged.from_sparse")
 def from_sparse(st_input: Any, row_splits_dtype: Any = np.int64) -> RaggedTensor:
-    """Convert a sparse tensor of two axes, whose rows have no gaps, to a ragged one."""
+    """Convert a 2-D sparse tensor to a ragged one; the values of each row must start at column 0, without gaps."""
     if not isinstance(st_input, SparseTensor):
         raise TypeError(f"expected a SparseTensor, got {type(st_input).__name__}")
     indices = st_input.indices.values
@@ -371,7 +371,7 @@ def from_sparse(st_input: Any, row_splits_dtype: Any = np.int64) -> RaggedTensor
 def from_tensor(
     tensor: Any, lengths: Any = None, padding: Any = None, ragged_rank: int = 1, row_splits_dtype: Any = np.int64
 ) -> RaggedTensor:
-    """Convert a dense tensor; cut each row to its length, or before trailing values equal to `padding`."""
+    """Convert a dense tensor; cut the rows to the given `lengths`, or drop trailing values equal to `padding`."""
     array, dtype = array_of(tensor), as_dtype(row_splits_dtype).numpy_dtype
     if lengths is not None and padding is not None:
         raise ValueError("lengths cannot be combined with padding")
@@ -420,13 +420,13 @@ def _dense_to_ragged(array: NDArray[Any]) -> Any:
 
 
 def stack_ragged_rows(rows: Sequence[Any], dtype: Any = np.int64) -> RaggedTensor:
-    """Create a ragged tensor whose rows are dense tensors, or ragged tensors of equal depth."""
+    """Combine tensors, which are all dense or all ragged with the same depth, into the rows of a ragged tensor."""
     lengths = np.array([len(row) for row in rows], dtype)
     return RaggedTensor(concatenate_rows(rows, dtype), partition.from_lengths(lengths))
 
 
 def concatenate_rows(rows: Sequence[Any], dtype: Any) -> Any:
-    """Concatenate dense tensors, or ragged tensors of equal depth, along their first axis."""
+    """Concatenate tensors, which are all dense or all ragged with the same depth, along their first axis."""
     if isinstance(rows[0], Tensor):
         return Tensor(np.concatenate([row.values for row in rows]))
     lengths = np.concatenate([np.diff(row.row_splits.values) for row in rows]).astype(dtype)

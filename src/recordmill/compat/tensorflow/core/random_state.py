@@ -16,7 +16,7 @@ import numpy as np
 from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import NDArray
 
-# Number of bytes of the seed that initializes state and increment of a PCG64 generator.
+# Number of bytes in the seed of a PCG64 generator: 16 for its state and 16 for its increment.
 _STATE_BYTES = 32
 
 
@@ -32,7 +32,7 @@ class RandomState:
         self._generators: dict[int | None, np.random.Generator] = {}
 
     def generator(self, seed: int | None = None) -> np.random.Generator:
-        """Return the generator for an operation seed; for None, the generator of the unseeded operations."""
+        """Return the generator of an operation seed; all operations without a seed (None) share one generator."""
         if seed not in self._generators:
             self._generators.setdefault(seed, self._create_generator(seed))
         return self._generators[seed]
@@ -47,7 +47,7 @@ class RandomState:
 
 
 class _DigestSequence:
-    """Seed sequence for a NumPy generator, taken from a hash digest; five times faster than NumPy's `SeedSequence`."""
+    """Seed sequence that passes a hash digest to a NumPy generator, five times faster than NumPy's `SeedSequence`."""
 
     __slots__ = ("_words",)
 
@@ -55,7 +55,7 @@ class _DigestSequence:
         self._words = np.frombuffer(digest, "<u8")
 
     def generate_state(self, n_words: int, dtype: type = np.uint64) -> NDArray[np.uint64]:
-        """Return the four words of the digest, the number that PCG64 requests."""
+        """Return the digest as four 64-bit words, which is the number of words that PCG64 requests."""
         del n_words, dtype
         return self._words
 
@@ -64,7 +64,7 @@ ISeedSequence.register(_DigestSequence)
 
 
 def create_generator(global_seed: int, seed: int | None, position: tuple[int, ...]) -> np.random.Generator:
-    """Create a generator whose numbers depend only on the two seeds and the position of an element."""
+    """Create a generator that depends only on the global seed, the operation seed and an element's position."""
     text = ",".join(map(str, position)).encode()
     digest = blake2b(text, digest_size=_STATE_BYTES, key=_hash_seeds(global_seed, seed)).digest()
     return np.random.Generator(np.random.PCG64(_DigestSequence(digest)))  # type: ignore[arg-type]
@@ -76,7 +76,7 @@ def _hash_seeds(global_seed: int, seed: int | None) -> bytes:
 
 
 def to_nonnegative_ints(*numbers: int) -> list[int]:
-    """Encode integers as non-negative ones, which is what NumPy's generators accept as seeds."""
+    """Encode each integer as two non-negative ones, because NumPy's generators accept no negative seeds."""
     return [word for number in numbers for word in (abs(number), int(number < 0))]
 
 

@@ -1,4 +1,4 @@
-"""Vectors of byte strings in one buffer, which are converted to Python objects on first use."""
+"""Vectors of byte strings that share one buffer until their first use, which converts them to Python objects."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class StringVector(Tensor):
 
     @property
     def shape(self) -> TensorShape:
-        """Shape, whose only length is the number of strings."""
+        """Shape of the vector: one axis, whose length is the number of strings."""
         return TensorShape((self._length,))
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class TensorShape:
-    """Lengths of the axes; None where a length, or the number of axes, is unknown."""
+    """Lengths of a tensor's axes; single lengths, or the number of axes, may be unknown."""
 
     __slots__ = ("_dims",)
 

@@ -1,4 +1,4 @@
-"""``tf.SparseTensor``: values with their indices in a larger array, and conversion to and from dense tensors."""
+"""``tf.SparseTensor``: values and their positions in a larger dense array, and conversion to and from dense tensors."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class SparseTensor(CompositeTensor):
 
     @property
     def dense_shape(self) -> Tensor:
-        """Shape of the whole array: int64, shape (rank,)."""
+        """Shape of the dense array that the tensor stands for: int64, shape (rank,)."""
         return self._dense_shape
 
     @property
     def shape(self) -> TensorShape:
-        """Shape of the whole array."""
+        """Shape of the dense array that the tensor stands for."""
         return TensorShape(self.dense_shape.values.tolist())
 
     @property
@@ -58,7 +58,7 @@ class SparseTensor(CompositeTensor):
         return self._values.dtype
 
     def get_shape(self) -> TensorShape:
-        """Return the shape of the whole array."""
+        """Return the shape of the dense array that the tensor stands for."""
         return self.shape
 
     def with_values(self, new_values: Any) -> SparseTensor:

@@ -68,7 +68,7 @@ class Tensor(TensorOperators):
             raise ValueError(f"shape {self.shape} of the tensor is not compatible with {TensorShape(shape)}")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        if copy is None:  # NumPy 1 does not accept None
+        if copy is None:  # NumPy 1 does not accept copy=None
             return np.asarray(self._values, dtype)
         return np.array(self._values, dtype, copy=copy)
 
@@ -112,7 +112,7 @@ class Tensor(TensorOperators):
 
 
 class _AnyTensorType(type):
-    """Metaclass of `AnyTensor`: all tensors are instances, also the symbolic ones of a traced function."""
+    """Metaclass of `AnyTensor`: all tensors are instances, including the symbolic tensors of a traced function."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return Tensor(*args, **kwargs) if cls is AnyTensor else super().__call__(*args, **kwargs)

@@ -7,7 +7,7 @@ from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
-# Public names, and the modules that define them.
+# Module that defines each public name.
 MEMBERS: dict[str, str] = {
     "Dataset": "data.dataset",
     "DatasetSpec": "data.structures",

@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.data.iterators import Iterator, NumpyIterator
 from recordmill.compat.tensorflow.data.legacy import LegacyDataset
 from recordmill.compat.tensorflow.data.options import Options
 
-# Class name that TensorFlow shows in the `repr`, by node class; for other node classes, it is "_<node>Dataset".
+# Names of datasets in TensorFlow's `repr`, by node class. Other node classes are shown as "_<class>Dataset".
 _CLASS_NAMES = {
     "ChooseInput": "_ChooseDataset",
     "PlaceholderSource": "_FedNodeDataset",

@@ -47,7 +47,7 @@ from recordmill.concurrency.threads import map_ordered, num_cpus
 class Batch(Node):
     """Batches of `size` elements."""
 
-    # True if batching only stacks elements, so that batches can be read directly or sliced from tables.
+    # True if a batch is a plain stack of elements. Then batches can be read from files or sliced from tables directly.
     _only_stacks = True
 
     def __init__(self, node: Node, size: int, drop_remainder: bool) -> None:
@@ -94,7 +94,7 @@ class Batch(Node):
         return pack_structure(values[0], [self.combine_leaf(list(rows), number) for number, rows in enumerate(columns)])
 
     def combine_leaf(self, values: BatchValue, number: int) -> Any:
-        """Combine the values of leaf `number`, which a native map may have stacked into a column already."""
+        """Combine the values of leaf `number` of all elements; a native map may already have stacked them."""
         return values.tensor if isinstance(values, BatchColumn) else stack_leaf(values, number)
 
     def cardinality(self) -> int:
@@ -137,7 +137,7 @@ class PaddedBatch(Batch):
 
 
 class _DeferredMapRunner:
-    """Runs deferred maps on groups of elements, and combines the results into batches."""
+    """Runs the deferred maps (those that a batch node runs) on groups of elements, and builds the batches."""
 
     def __init__(self, maps: list[Map], batch: Batch) -> None:
         self._maps, self._batch = maps, batch
@@ -169,7 +169,7 @@ class _DeferredMapRunner:
 
 
 def find_deferred_maps(batch: Batch) -> list[Map]:
-    """Return the maps before `batch` that run on whole batches; none unless one parses records or decodes images."""
+    """Return the maps that run on whole batches for `batch`; an empty list if none parses records or decodes images."""
     maps: list[Map] = []
     node: Node = batch.input
     while node.forwards_elements or isinstance(node, Map):
@@ -184,7 +184,7 @@ def find_deferred_maps(batch: Batch) -> list[Map]:
 
 
 def _may_run_in_batches(node: Map) -> bool:
-    """Return whether a map may run on batches in threads: its trace allows any order, or `num_parallel_calls` > 1."""
+    """Return whether threads may run a map: a traced map must allow any order, others need `num_parallel_calls` > 1."""
     trace = node.function.trace()
     return not trace.in_order if isinstance(trace, Trace) else node.num_parallel_calls > 1
 
@@ -198,7 +198,7 @@ def _parses_or_decodes(node: Map) -> bool:
 
 
 class Unbatch(Node):
-    """Rows of each element along its first axis."""
+    """The rows along the first axis of each element, as separate elements."""
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         for element in self.input.iterate(execution):
@@ -236,7 +236,7 @@ class Unbatch(Node):
 
 
 def _has_known_spec(node: Node) -> bool:
-    """Return whether the spec is known without running Python functions, so that it holds for all elements."""
+    """Return whether a node's spec is known without running Python functions, and thus holds for all elements."""
     if isinstance(node, Map):
         trace = node.function.trace()
         if not isinstance(trace, Trace) or trace.spec() is None:

@@ -118,7 +118,7 @@ def _describe_structure(value: Any, content: list[bytes]) -> Any:
 
 
 def _describe_tensor(part: Tensor, content: list[bytes]) -> list[Any]:
-    """Describe a dense tensor by dtype, shape and lengths of strings, and append its bytes to `content`."""
+    """Return a tensor's dtype, shape and, for strings, their lengths; append the tensor's bytes to `content`."""
     if part.dtype != dtypes.string:
         content.append(part.values.tobytes())
         return [part.dtype.name, part.values.shape]

@@ -20,12 +20,12 @@ from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow, stack_ragge
 from recordmill.compat.tensorflow.data.structures import has_same_structure, leaves, pack_structure, take_row
 from recordmill.types import RecordRef
 
-# Largest size in bytes of an array in `store_as_rows`, which holds elements and array in memory at the same time.
+# Largest size in bytes of an array that `store_as_rows` builds, because elements and array are in memory at once.
 _MAX_BYTES = 256 << 20
 
 
 class ElementTable:
-    """Arrays with one row per element, in the structure of the elements."""
+    """Elements stored as arrays: one array for each leaf of their common structure, with one row per element."""
 
     def __init__(self, value: Any) -> None:
         self.structure = value
@@ -41,7 +41,7 @@ def _copy_row(array: NDArray[Any], position: int) -> Tensor:
 
 
 class TableRow(Element):
-    """Element that is a row of an `ElementTable`; every access creates its tensors anew."""
+    """Element that is a row of an `ElementTable`; each access to `value` creates new tensors."""
 
     __slots__ = ("position", "table")
 
@@ -71,7 +71,7 @@ class StringElement(Element):
 
 
 def stack_into_columns(elements: Sequence[Any], used: Container[int] | None = None) -> list[NDArray[Any] | None] | None:
-    """Stack the leaves of string elements, or of table rows with one structure; return None for other elements.
+    """Stack each leaf of `StringElement`s, or of `TableRow`s with one structure; return None for other elements.
 
     Leaves whose number is not in `used` are None.
     """

@@ -44,7 +44,7 @@ class Interleave(Node):
         self._function, self._cycle, self._block = UserFunction(function, node), cycle_length, block_length
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Yield the elements; a dataset that has ended is replaced at the next visit of its slot."""
+        """Yield elements of the open datasets in turn; replace an exhausted dataset when its turn comes again."""
         inputs = self.input.iterate(execution)
         slots: list[Iterator[Step] | None] = [None] * self._cycle
         has_more, current = True, 0
@@ -106,7 +106,7 @@ def choose_cycle_length(cycle_length: Any, num_parallel_calls: Any) -> int:
 
 
 def default_cycle_length(num_parallel_calls: Any = None) -> int:
-    """Return the `cycle_length` that TensorFlow chooses with this number of CPUs."""
+    """Return the `cycle_length` that TensorFlow would choose for `num_parallel_calls` and the CPUs of this machine."""
     cpus = num_cpus()
     if num_parallel_calls is None:
         return cpus
@@ -115,14 +115,14 @@ def default_cycle_length(num_parallel_calls: Any = None) -> int:
 
 
 class Zip(Node):
-    """Elements of several datasets in one structure, until one dataset ends."""
+    """Structures with one element of each input dataset; they end when the first dataset ends."""
 
     def __init__(self, structure: Any, *inputs: Node) -> None:
         super().__init__(*inputs)
         self._structure = structure
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Yield structures of one element of each input; where an input failed, yield its error instead."""
+        """Yield structures with one element per input; if an input fails, yield its error in place of the structure."""
         for steps in zip(*(node.iterate(execution) for node in self.inputs), strict=False):
             failed = next((step for step in steps if isinstance(step, FailedElement)), None)
             if failed is not None:
@@ -191,14 +191,14 @@ class Enumerate(Node):
 
 
 class ChooseInput(Node):
-    """Elements of several inputs; the dataset `choices` yields the number of the input for each element."""
+    """Elements taken from several inputs; `choices` yields the number of the input that the next element comes from."""
 
     def __init__(self, nodes: list[Node], choices: Node, stop: bool, unused: AbstractSet[int] = frozenset()) -> None:
         super().__init__(*nodes)
         self._choices, self._stop, self._unused = choices, stop, unused
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Yield the chosen elements; end when one input is exhausted (`stop`) or when all inputs are."""
+        """Yield the chosen elements; end at the first exhausted input if `stop`, else when all inputs are exhausted."""
         active: list[Iterator[Step] | None] = [
             None if number in self._unused else node.iterate(execution) for number, node in enumerate(self.inputs)
         ]

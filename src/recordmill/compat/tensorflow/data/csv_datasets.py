@@ -25,7 +25,7 @@ from recordmill.compat.tensorflow.files.gfile import glob
 from recordmill.compat.tensorflow.io.csv_lines import decode_csv
 from recordmill.types import RecordRef
 
-# Dtypes that a column may be inferred to have, from the narrowest to the widest.
+# Dtypes to choose from for a column without a declared dtype, from the narrowest to the widest.
 _DTYPES = (int32, int64, float32, float64, string)
 
 
@@ -138,7 +138,7 @@ def make_csv_dataset(
     ignore_errors: bool = False,
     encoding: str = "utf-8",
 ) -> Any:
-    """``tf.data.experimental.make_csv_dataset``: create a dataset of batches of CSV rows, as dicts of columns."""
+    """``tf.data.experimental.make_csv_dataset``: create a dataset of batches, each a dict of CSV columns."""
     del sloppy
     files = sorted(glob(file_pattern))
     if not files:

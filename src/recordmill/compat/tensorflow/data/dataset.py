@@ -145,7 +145,7 @@ class Dataset(DatasetFactories):
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """Combine elements into batches, padded to the given shapes or to the largest element."""
+        """Combine elements into batches; pad each axis to `padded_shapes` or to the longest element."""
         size = to_int(batch_size, "batch_size")
         shapes = values = None
         with suppress(NoElementsError):  # an empty dataset has nothing to pad
@@ -180,7 +180,7 @@ class Dataset(DatasetFactories):
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """Combine elements of similar length into batches, padded to the longest or to the bucket boundary."""
+        """Combine elements of similar length into batches, padded to the longest element or to the bucket boundary."""
         boundaries = [to_int(one, "a bucket boundary") for one in bucket_boundaries]
         sizes = [to_int(one, "a bucket batch size") for one in bucket_batch_sizes]
         if len(sizes) != len(boundaries) + 1:
@@ -219,7 +219,7 @@ class Dataset(DatasetFactories):
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """Group consecutive elements into windows; each window is a structure of datasets."""
+        """Group consecutive elements into windows; a window has one dataset per component of the elements."""
         sizes = to_int(size, "size"), to_int(size if shift is None else shift, "shift"), to_int(stride, "stride")
         return self._with_node(Window(self.node, sizes, bool(drop_remainder), self._make_window))
 
@@ -241,7 +241,7 @@ class Dataset(DatasetFactories):
         window_size_func: Callable[..., Any] | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Collect elements with equal keys into windows, and yield the elements of `reduce_func` of each window."""
+        """Collect elements with equal keys into windows; yield the elements of `reduce_func(key, window)`."""
         if (window_size is None) == (window_size_func is None):
             raise ValueError("Either the `window_size` argument or the `window_size_func` argument must be specified.")
         size = window_size_func or (lambda _: window_size)

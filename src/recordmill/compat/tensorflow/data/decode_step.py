@@ -1,4 +1,4 @@
-"""Plan and run the decoding, cropping and resizing of the images of a batch in one native call."""
+"""Plan one native call that decodes, crops and resizes all images of a batch, and run it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recordmill.compat.tensorflow.data.symbolic import SymbolicTensor, find_symb
 from recordmill.compat.tensorflow.data.trace import RecordedCall, converts_to_float32
 
 _JPEG, _PNG = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
-# Offset of the bit depth in a PNG, and number of bytes that are searched for its transparency chunk.
+# Byte offset of the bit depth in a PNG file, and number of leading bytes that are searched for a tRNS chunk.
 _PNG_DEPTH, _HEAD_BYTES = 24, 1200
 _DCT = {"": "fast", "INTEGER_FAST": "fast", "INTEGER_ACCURATE": "accurate"}
 _CHANNELS: dict[Any, Any] = {0: "stored", None: "stored", 1: 1, 3: 3}
@@ -75,11 +75,11 @@ class DecodeStep:
         return np.hstack([offsets, sizes - 2 * offsets])[:, [1, 0, 3, 2]] if sizes.all() else None
 
     def _is_decoded_like_tensorflow(self, head: bytes) -> bool:
-        """Return whether the native call decodes a file like TensorFlow: JPEG, and most PNGs with 8 bits per sample."""
+        """Return whether the native call gives TensorFlow's pixels: for JPEG, and for most PNGs with 8-bit samples."""
         if head[:3] == _JPEG:
             return True
         is_png = self._image.reduce == 1 and head[:8] == _PNG and head[_PNG_DEPTH : _PNG_DEPTH + 1] == b"\x08"
-        # With channels=0, TensorFlow converts a transparency chunk to an alpha channel.
+        # With channels=0, a transparency (tRNS) chunk may add an alpha channel; such files are decoded one by one.
         return is_png and (self._image.channels != "stored" or (b"IDAT" in head and b"tRNS" not in head))
 
 
@@ -89,7 +89,7 @@ def _have_equal_sizes(files: list[bytes] | rm.Ragged) -> bool:
 
 
 def _first_bytes_of_files(files: list[bytes] | rm.Ragged) -> Iterator[bytes]:
-    """Yield the first bytes of each encoded image, which contain its format and bit depth."""
+    """Yield the first `_HEAD_BYTES` bytes of each encoded image, which show its format and bit depth."""
     if isinstance(files, list):
         return (file[:_HEAD_BYTES] for file in files)
     data, splits = memoryview(files.data), files.row_splits.tolist()
@@ -149,7 +149,7 @@ def _create_decode_step(
 
 def _constant_crop_fraction(crop: RecordedCall) -> float | None:
     """Return the fraction of a `central_crop`; None unless it is a valid constant."""
-    fraction: Any = crop.args[1]  # positional, because the tracer normalizes this call
+    fraction: Any = crop.args[1]  # the tracer passes this argument by position
     return float(fraction) if isinstance(fraction, float | np.floating) and 0 < fraction <= 1 else None
 
 
@@ -158,7 +158,7 @@ def _bind_arguments(call: RecordedCall, names: tuple[str, ...]) -> dict[str, Any
 
 
 def _to_decode_options(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Convert the arguments of a decoder to options of `rm.Image`; unsupported arguments become an option of None."""
+    """Convert a decoder's arguments to options of `rm.Image`; an option is None if its argument is not supported."""
     ratio = arguments.get("ratio", 1)
     is_plain = (
         not arguments.get("try_recover_truncated", False)

@@ -12,7 +12,7 @@ from recordmill.types import RecordRef
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
-# If a function fails for this many sample values before its first success, its error is raised.
+# If a function fails for this many sample values before its first success, its first error is raised.
 _MAX_FAILURES = 8
 
 
@@ -68,7 +68,7 @@ class Node:
 
     @property
     def depth(self) -> int:
-        """Number of nodes before this one, plus one; random seeds depend on it, so that nodes differ."""
+        """Number of nodes before this one, plus one. It is part of random seeds, so that equal nodes differ."""
         return 1 + sum(node.depth for node in self.inputs)
 
     def begin_pass(self) -> int:
@@ -109,7 +109,7 @@ class NoElementsError(ValueError):
 
 
 def map_sample_values(function: Callable[[Any], Any], values: Iterator[Any]) -> Iterator[Any]:
-    """Yield the results of a function for sample values; skip errors if the function succeeds for another value."""
+    """Yield a function's results for sample values; raise its first error only if it succeeds for no value."""
     first_error: Exception | None = None
     num_results = 0
     for number, value in enumerate(values):

@@ -56,7 +56,7 @@ class AutoShardPolicy(enum.IntEnum):
 
 
 class TFRecordWriter:
-    """Writer of a dataset of serialized records to a TFRecord file."""
+    """Writes a dataset of serialized records to a TFRecord file."""
 
     def __init__(self, filename: Any, compression_type: str | None = None) -> None:
         self._filename, self._compression_type = filename, compression_type
@@ -71,7 +71,7 @@ class TFRecordWriter:
 
 
 def _make_transformation_factory(method: str) -> Callable[..., Transformation]:
-    """Create a function that returns a transformation for `Dataset.apply`; it calls this `Dataset` method."""
+    """Create a function that returns a transformation for `Dataset.apply`; the transformation calls `method`."""
 
     def create_transformation(*args: Any, **kwargs: Any) -> Transformation:
         return lambda dataset: getattr(dataset, method)(*args, **kwargs)
@@ -140,7 +140,7 @@ def make_batched_features_dataset(
     sloppy_ordering: bool = False,
     drop_final_batch: bool = False,
 ) -> Any:
-    """Create a dataset of batches of parsed Example records of files, as dicts of features."""
+    """Create a dataset that reads Example records from files; each batch is a dict of parsed features."""
     del sloppy_ordering
     if label_key is not None and label_key not in features:
         raise ValueError(f"The `label_key` provided ({label_key!r}) must be one of the `features` keys: {[*features]}.")

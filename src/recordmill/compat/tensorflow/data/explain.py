@@ -11,7 +11,7 @@ from recordmill.concurrency.threads import num_cpus
 
 
 def explain(node: Node) -> str:
-    """Return one line of text per user function, in the order of the pipeline."""
+    """Return one line of text per user function, in the order of the pipeline: how the function runs."""
     return "\n".join(_describe_functions(node, True, {})) or "no functions"
 
 

@@ -68,7 +68,7 @@ class DatasetFactories(DatasetBase):
         output_signature: Any = None,
         name: str | None = None,
     ) -> Self:
-        """Create a dataset of the values of a generator, converted to the dtypes and checked against the shapes."""
+        """Create a dataset of a generator's values; convert them to the given dtypes, and check their shapes."""
         if not callable(generator):
             raise TypeError("`generator` must be a Python callable.")
         if output_signature is not None and (output_types is not None or output_shapes is not None):
@@ -110,7 +110,7 @@ class DatasetFactories(DatasetBase):
 
     @classmethod
     def choose_from_datasets(cls, datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True) -> Self:
-        """Take each element from the dataset at the position that `choice_dataset` yields."""
+        """Take each element from that one of `datasets` whose number `choice_dataset` yields."""
         return cls._from_node(ChooseInput([one.node for one in datasets], choice_dataset.node, stop_on_empty_dataset))
 
     @classmethod

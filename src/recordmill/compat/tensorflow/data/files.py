@@ -44,11 +44,12 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.errors import RecordmillError
 from recordmill.types import RecordRef
 
-# Smallest and largest number of records that are read at once, and the largest number when batches are read.
+# Smallest and largest number of records in one read, and the largest number in a read of whole batches.
 _MIN_RECORDS, _MAX_RECORDS, _MAX_BATCH_RECORDS = 16, 256, 4096
-# Size of a group of records that fits into the processor's cache; large records are read in small groups.
+# Size in bytes of a group of records that fits into the processor's cache. It limits the records in one read.
 _GROUP_BYTES = 2 << 20
-# Mean size of a record above which one bytes object per record is cheaper than copying the group.
+# If the records of a group are larger than this on average, a bytes object per record costs less than a copy of
+# the group.
 _LONG_BYTES = 32 << 10
 _FRAME_BYTES = 16
 _COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
@@ -242,7 +243,7 @@ def to_file_names_node(filenames: Any) -> Node:
 
 
 def _check_file_names(node: Any) -> None:
-    """Raise TypeError if a dataset has other elements than strings; skip the check if it runs user functions."""
+    """Raise TypeError unless a dataset's elements are scalar strings; datasets with user functions are not checked."""
     if calls_python(node):
         return
     spec = node.spec()

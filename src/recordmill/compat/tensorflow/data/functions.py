@@ -28,7 +28,7 @@ from recordmill.errors import RecordmillError
 
 
 class UserFunction:
-    """User function that is applied to the elements of a node; it is traced once if that is possible."""
+    """User function that is applied to the elements of a node; if it can be traced, it is traced once."""
 
     def __init__(self, function: Callable[..., Any], node: Node) -> None:
         self._function, self._node = function, node
@@ -59,7 +59,7 @@ class UserFunction:
         return self._native
 
     def call_python(self, value: Any) -> Any:
-        """Call the Python function without its trace."""
+        """Call the Python function itself, even if it has a trace."""
         return convert_function_result(self._function(*value) if type(value) is tuple else self._function(value))
 
     def __call__(self, value: Any) -> Any:
@@ -96,7 +96,7 @@ def _to_tensor_leaf(value: Any) -> Any:
     if isinstance(value, RaggedRow):
         return Tensor(value.values)
     if isinstance(value, SymbolicTensor) and value.of_graph:
-        return np.asarray(value)  # raises an error, because it has no value yet
+        return np.asarray(value)  # raises an error, because the symbolic tensor has no value yet
     if isinstance(value, (SymbolicTensor, *TENSORS)) or hasattr(type(value), "element_spec"):
         return value
     if value is None:
@@ -105,7 +105,7 @@ def _to_tensor_leaf(value: Any) -> Any:
 
 
 def call_or_return_error(function: Callable[[Any], Any], element: Element) -> Element | FailedElement:
-    """Run a function on an element; return an error, which names the element's record, instead of raising it."""
+    """Run a function on an element; an error is not raised but returned, with the location of the element's record."""
     try:
         return Element(function(element.value), element.record)
     except Exception as error:  # noqa: BLE001 (raised when the caller reads this element)
@@ -113,7 +113,7 @@ def call_or_return_error(function: Callable[[Any], Any], element: Element) -> El
 
 
 def to_op_error(error: Exception, element: Element) -> Exception:
-    """Convert an error of a user function to TensorFlow's class, and add the record of its element."""
+    """Convert a user function's error to TensorFlow's error class, and add the location of the element's record."""
     if isinstance(error, RecordmillError):
         if element.record is not None:
             error.shard, error.record, error.offset = element.record
@@ -138,7 +138,7 @@ _FAMILIES: tuple[tuple[type[Exception], type[OpError]], ...] = (
 
 
 def _combined_error_class(kind: type[Exception]) -> type[OpError]:
-    """Return a subclass of `kind` and its TensorFlow error class, or the latter alone if they cannot be combined."""
+    """Return a class derived from both `kind` and its TensorFlow error class or, if that fails, the latter."""
     if kind not in _CLASSES:
         family = next((family for base, family in _FAMILIES if issubclass(kind, base)), UnknownError)
         try:

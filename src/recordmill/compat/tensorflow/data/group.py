@@ -87,7 +87,7 @@ class GroupByWindow(Node):
 
 
 class RaggedBatch(Batch):
-    """Batches in which tensors of unknown lengths become ragged."""
+    """Batches in which axes of unknown length become ragged."""
 
     _only_stacks = False
 
@@ -117,7 +117,7 @@ class RaggedBatch(Batch):
 
 
 def _axes_of_differing_length(rows: list[Any]) -> list[int]:
-    """Return 0 and the batch axes along which elements differ in length, which an inferred spec may not show."""
+    """Return the batch axes along which elements differ in length, which an inferred spec may not show, and 0."""
     if not all(type(row) is Tensor for row in rows):
         return [0]
     lengths = zip(*(row.values.shape for row in rows), strict=True)

@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 def infer_specs(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the specs of the result of a call, in the structure of the result; None where a spec is not known."""
+    """Return the specs of a call's result, in the structure of the result; an unknown spec is None."""
     rule = _RULES.get(name)
     try:
         return None if rule is None else rule(*args, **kwargs)
@@ -72,7 +72,7 @@ def _cast_spec(x: Any, dtype: Any, *_: Any, **__: Any) -> TensorSpec:
 
 
 def _arithmetic_spec(x: Any, y: Any, *_: Any, **__: Any) -> Any:
-    """Return the spec of the tensor operand if the other is a Python number, which changes neither dtype nor shape."""
+    """Return the tensor operand's spec if the other operand is a Python number, which does not change it; else None."""
     if isinstance(y, int | float):
         return x.spec
     return y.spec if isinstance(x, int | float) else None
@@ -92,7 +92,7 @@ def _jpeg_shape_spec(contents: Any, output_type: Any = dtypes.int32, **_: Any) -
 
 
 def _bounding_box_specs(image_size: Any, *_: Any, **__: Any) -> list[TensorSpec]:
-    """Return the specs of the three results: offset, size, and box in fractions of the image."""
+    """Return the specs of the three results: offset, size, and box corners as fractions of the image size."""
     dtype = image_size.spec.dtype if image_size.spec is not None else dtypes.int32
     return [TensorSpec([3], dtype), TensorSpec([3], dtype), TensorSpec([1, 1, 4], dtypes.float32)]
 

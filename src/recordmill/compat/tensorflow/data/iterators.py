@@ -62,7 +62,7 @@ class Iterator:
             try:
                 raise step.error
             finally:
-                del step, self  # otherwise the traceback keeps the iterator and its threads alive
+                del step, self  # the traceback would keep the iterator and its threads alive
         return step.value if self._convert is None else self._convert(step.value)
 
     next = __next__

@@ -10,7 +10,7 @@ from recordmill.compat.tensorflow.data.structures import map_structure
 
 
 class RemovedMethod:
-    """Attribute that raises an AttributeError, whose message names a replacement."""
+    """Attribute that raises an AttributeError on access; the message names a replacement."""
 
     def __init__(self, hint: str) -> None:
         self._hint = hint

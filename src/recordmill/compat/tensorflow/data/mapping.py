@@ -50,12 +50,12 @@ _RESULTS_AHEAD = 4
 MAX_CHUNK, _CHUNK_BYTES = 64, 4 << 20
 # Elements with more bytes than this are processed one by one, because stacking them costs more than it saves.
 _LARGE_BYTES = 64 << 10
-# Number of groups that may fail although each of their elements succeeds; then elements are processed one by one.
+# After this many groups have failed although each of their elements succeeds, elements are processed one by one.
 _MAX_FAILURES = 3
 
 
 class DeferredElement(Element):
-    """Element whose map functions have not run yet, and its position in the pass of each map."""
+    """Element on which some map functions have not run yet, with its position in the pass of each of these maps."""
 
     __slots__ = ("input", "positions")
 
@@ -140,7 +140,7 @@ class Map(Node):
 
 
 def _clear_batch_size(seen: Any, node: Node) -> Any:
-    """Replace the first batch's size by None in specs inferred from it, if the batches of `node` may differ in size."""
+    """In specs inferred from the first batch, replace its size by None if the batches of `node` may differ in size."""
     inputs = list(leaves(node.spec()))
     if not all(isinstance(leaf, TensorSpec) and leaf.shape.rank and leaf.shape[0] is None for leaf in inputs):
         return seen
@@ -162,7 +162,7 @@ class GroupRunner:
         self._run_group, self._run_single, self._num_failures = run_group, run_single, 0
 
     def __call__(self, group: list[Any]) -> Any:
-        """Return the result of `run_group` for the group, or the list of the results of `run_single`."""
+        """Return the result of `run_group` or, if that fails, a list of the results of `run_single`."""
         if self._num_failures < _MAX_FAILURES and not any(isinstance(step, FailedElement) for step in group):
             try:
                 return self._run_group(group)
@@ -194,7 +194,7 @@ def process_in_chunks(steps: Iterator[Any], process: GroupRunner, threads: int =
 
 
 def count_element_bytes(value: Any) -> int:
-    """Return the size of the dense tensors of an element in bytes."""
+    """Return the number of bytes in the dense tensors of an element."""
     return sum(_count_array_bytes(leaf.values) for leaf in leaves(value) if isinstance(leaf, Tensor))
 
 
@@ -290,7 +290,7 @@ class IgnoreErrors(Node):
         self._log = log_warning
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:  # noqa: ARG002
-        """Yield the elements that did not fail. Batches must not run the maps, because failed elements would count."""
+        """Yield the elements that succeed. Maps run per element, so that `take` does not count failed elements."""
         for element in self.input.iterate(ExecutionOptions(native=False)):
             if isinstance(element, Element):
                 yield element

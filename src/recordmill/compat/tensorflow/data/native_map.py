@@ -35,9 +35,9 @@ from recordmill.compat.tensorflow.io.features import FixedLenFeature, FixedLenSe
 
 # One value per sample of a batch: stacked into one array, or a list if the samples differ in shape.
 BatchValue = BatchColumn | list[Any]
-# Arithmetic runs on chunks of samples of this size, which stay in the processor's cache.
+# Arithmetic runs on chunks of samples with about this many bytes, which stay in the processor's cache.
 _CHUNK_BYTES = 1 << 20
-# Largest number of bytes that are kept from freed results, to be reused for later batches.
+# Largest number of bytes of freed results that are kept for reuse in later batches.
 _REUSED_BYTES = 256 << 20
 # Operations with small results, which a native batch runs on one sample after another.
 _PER_SAMPLE = frozenset({"sparse.to_dense", "io.extract_jpeg_shape", "image.sample_distorted_bounding_box"})
@@ -115,7 +115,7 @@ class NativeMap:
         return cls(trace, steps)
 
     def run(self, columns: Sequence[BatchValue], positions: Sequence[tuple[int, ...]]) -> list[BatchValue]:
-        """Run the function on a whole batch: take a column for each input, return one for each leaf of the result."""
+        """Run the function on a whole batch. `columns` has one column per input; the result has one column per leaf."""
         samples, known = BatchSamples(positions), dict(enumerate(columns))
         self._run_steps(self._native_steps, known, samples)
         size = self._chunk_size(known, len(samples))
@@ -179,7 +179,7 @@ def _processes_whole_batch(step: RecordedCall | DecodeStep) -> bool:
 
 
 def _find_exclusive_followers(position: int, calls: Sequence[RecordedCall], uses: Mapping[int, int]) -> Iterator[int]:
-    """Yield the positions of a chain of calls, where each call is the only user of its predecessor's result."""
+    """Yield `position`, then the positions of the calls after it that are each the only user of the previous result."""
     yield position
     while len(calls[position].outputs) == 1 and uses[number := calls[position].outputs[0][0]] == 1:
         position = next((other for other, call in enumerate(calls) if number in call.inputs), -1)
@@ -356,7 +356,7 @@ def _parse_example_records(call: RecordedCall, features: Mapping[str, Any], reco
 
 
 def _split_sparse_by_record(sparse: SparseTensor, count: int, feature: Any) -> list[Any]:
-    """Split the values of a sparse tensor by record, into the results of parsing single records."""
+    """Split the sparse tensor of a batch by record, into the values that parsing each record alone would return."""
     values = sparse.values.values
     splits = np.searchsorted(sparse.indices.values[:, 0], np.arange(count + 1)).tolist()
     rows = [values[start:stop] for start, stop in pairwise(splits)]

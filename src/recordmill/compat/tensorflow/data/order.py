@@ -20,7 +20,7 @@ from recordmill.compat.tensorflow.data.elements import (
 )
 from recordmill.concurrency.prefetch import Prefetcher
 
-# `Skip` also skips up to this number of elements in `sample_values`, because they may be header lines of files.
+# `Skip.sample_values` skips elements only if `count` is at most this number: they may then be header lines of files.
 _MAX_HEADER_ELEMENTS = 16
 _AUTOTUNE_DEPTH = 2
 # Number of random positions that are drawn at once, because single draws from a NumPy generator are slow.
@@ -84,7 +84,7 @@ class Take(Node):
 
 
 class Skip(Node):
-    """All but the first `count` elements, or none if `count` is negative."""
+    """The elements after the first `count`; if `count` is negative, no elements."""
 
     forwards_elements = True
 
@@ -109,7 +109,7 @@ class Skip(Node):
         return 0 if self._count < 0 else max(length - self._count, 0)
 
     def sample_values(self) -> Iterator[Any]:
-        """Return the input's sample values; skip `count` of them if it is small, because they may be header lines."""
+        """Return the input's sample values; skip the first `count` if they are few: they may be header lines."""
         values = self.input.sample_values()
         return islice(values, self._count, None) if 0 < self._count <= _MAX_HEADER_ELEMENTS else values
 
@@ -181,7 +181,7 @@ class Shuffle(Node):
         self._own_entropy = np.random.SeedSequence().entropy
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Fill the buffer, yield a random element per further input element, then the rest in random order."""
+        """Fill the buffer; then yield a random element per new input element, and finally the rest in random order."""
         generator = np.random.default_rng(self._shuffle_entropy(self.begin_pass() if self._again else 0))
         positions = _draw_positions(generator, self._size)
         buffer: list[Step] = []
@@ -211,7 +211,7 @@ def _draw_positions(generator: np.random.Generator, size: int) -> Iterator[int]:
 
 
 def _draw_last_positions(generator: np.random.Generator, count: int) -> Iterator[int]:
-    """Yield random positions in a buffer that shrinks by one element after each."""
+    """Yield random positions in a buffer that shrinks by one element after each position."""
     for upper in range(count, 0, -_DRAWS):
         yield from generator.integers(np.arange(upper, max(upper - _DRAWS, 0), -1)).tolist()
 

@@ -34,7 +34,7 @@ Rule = Callable[[tuple[Any, ...], dict[str, Any], int], Arguments]
 
 
 def _elementwise_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """Batch rule for elementwise operations: insert axes after the batch axis, so that lower ranks still broadcast."""
+    """Batch rule for elementwise operations: insert axes after the batch axis, so that lower-rank samples broadcast."""
     del count
     rank = max(_sample_rank(one) for one in [*args, *kwargs.values()])
     return tuple(_insert_axes(one, rank) for one in args), {key: _insert_axes(one, rank) for key, one in kwargs.items()}
@@ -55,7 +55,7 @@ def _insert_axes(value: Any, rank: int) -> Any:
 
 
 def _first_argument_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """Batch rule for operations on a first argument that holds the samples; other arguments must be constant."""
+    """Batch rule for operations whose first argument holds the samples; the other arguments must be constant."""
     del count
     if not args:
         name = next(key for key, one in kwargs.items() if isinstance(one, BatchColumn))
@@ -133,7 +133,7 @@ def _one_hot_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> 
 
 
 def _make_axis_argument_rule(default: Callable[[int], Any]) -> Rule:
-    """Return the batch rule for an operation with an `axis`: it converts an axis of an element to one of the batch."""
+    """Return the batch rule for an operation with an `axis`: convert the axis of a sample to the axis of the batch."""
 
     def rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
         (tensor, *others), options = _first_argument_rule(args, dict(kwargs), count)
@@ -144,7 +144,7 @@ def _make_axis_argument_rule(default: Callable[[int], Any]) -> Rule:
 
 
 def _to_batch_axis(axis: Any) -> Any:
-    """Convert axes of a sample to axes of the batch, which has the batch axis in front."""
+    """Convert axes of a sample to axes of the batch, whose first axis is the batch axis."""
     axes = array_of(axis, "int32")
     return np.where(axes >= 0, axes + 1, axes)
 

@@ -112,7 +112,7 @@ def _slice_leaf(leaf: Any, position: int) -> Any:
 
 
 class Range(Source):
-    """Integers of a range."""
+    """The integers of a range, as in Python's `range`."""
 
     def __init__(self, *bounds: int, output_type: Any = dtypes.int64) -> None:
         super().__init__()
@@ -132,7 +132,7 @@ class Range(Source):
 
 
 class RandomChoices(Source):
-    """Endless random input numbers for `ChooseInput`, drawn with weights from a NumPy generator."""
+    """Endless sequence of random input numbers for `ChooseInput`, drawn with weights by a NumPy generator."""
 
     def __init__(self, weights: Any, seed: int | None, *, reshuffle: bool) -> None:
         super().__init__()
@@ -189,7 +189,7 @@ class FromGenerator(Node):
         return map(self._convert_yielded, iter(self._function(*self._args)))
 
     def _convert_yielded(self, value: Any) -> Any:
-        if isinstance(self._signature, TensorSpec):  # then a yielded tuple is converted to one tensor
+        if isinstance(self._signature, TensorSpec):  # a tuple that the generator yields becomes one tensor
             return _convert_leaf_by_spec(self._signature, value)
         if isinstance(value, list) and isinstance(self._signature, tuple):
             value = tuple(value)

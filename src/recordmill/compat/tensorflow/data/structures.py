@@ -28,7 +28,7 @@ def children(value: Any) -> list[Any] | None:
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Iterate over the leaves of a structure in TensorFlow's order."""
+    """Iterate over the leaves of a structure in TensorFlow's order, which sorts dicts by key."""
     return iter(_list_leaves(value))
 
 
@@ -52,7 +52,7 @@ def map_structure(function: Callable[..., Any], value: Any, *others: Any) -> Any
 
 
 def pack_structure(value: Any, new: Iterable[Any]) -> Any:
-    """Return a copy of the structure of `value` with the leaves `new`."""
+    """Return a structure like that of `value`, with the leaves `new`."""
     leaf = iter(new)
     if type(value) is Tensor:
         return next(leaf)
@@ -130,12 +130,12 @@ def _leaf_spec(leaf: Any) -> Any:
 
 
 def add_batch_axis(spec: Any, length: int | None) -> Any:
-    """Return the specs of a batch of `length` elements with these specs."""
+    """Return the specs of a batch that stacks `length` elements, each described by `spec`."""
     return map_structure(lambda leaf: _spec_with_shape(leaf, TensorShape([length]) + leaf.shape, 1), spec)
 
 
 def drop_batch_axis(spec: Any) -> Any:
-    """Return the specs of the rows of a batch with these specs."""
+    """Return the specs of one row of a batch that `spec` describes."""
     return map_structure(
         lambda leaf: _spec_with_shape(leaf, None if leaf.shape.rank is None else leaf.shape[1:], -1), spec
     )
@@ -148,7 +148,7 @@ def _spec_with_shape(leaf: Any, shape: Any, more_axes: int = 0) -> Any:
 
 
 def merge_specs(one: Any, other: Any) -> Any:
-    """Return the most specific specs that describe the elements of both specs; lengths that differ become unknown."""
+    """Return the narrowest specs that match the elements of both specs; axis lengths that differ become unknown."""
     if not has_same_structure(one, other) or any(
         getattr(a, "dtype", None) != getattr(b, "dtype", None) for a, b in zip(leaves(one), leaves(other), strict=True)
     ):

@@ -18,11 +18,11 @@ _MAX_ROWS = 64
 
 
 class Untraceable(Exception):  # noqa: N818 (not an error: the function then runs as Python)
-    """Raised if a function cannot be traced. The message is the reason: "the function passes a tensor to NumPy"."""
+    """Raised if a function cannot be traced; the message says why, as in "the function passes a tensor to NumPy"."""
 
 
 class SymbolicTensor(TensorOperators):
-    """Tensor without a value, which a function receives while it is traced."""
+    """Tensor without a value; functions receive such tensors as arguments while they are traced."""
 
     __slots__ = ("number", "spec")
     of_graph = False  # True for the values of TensorFlow 1 graphs, which sessions fetch
@@ -34,14 +34,14 @@ class SymbolicTensor(TensorOperators):
     def dtype(self) -> DType:
         """Dtype; raises Untraceable if it is not known."""
         if self.spec is None:
-            raise Untraceable("the function reads the dtype of a tensor that has none while tracing")
+            raise Untraceable("the function reads the dtype of a tensor, which is not known while tracing")
         return self.spec.dtype
 
     @property
     def shape(self) -> TensorShape:
         """Shape; raises Untraceable if it is not known."""
         if self.spec is None:
-            raise Untraceable("the function reads the shape of a tensor that has none while tracing")
+            raise Untraceable("the function reads the shape of a tensor, which is not known while tracing")
         return self.spec.shape
 
     def get_shape(self) -> TensorShape:

@@ -25,7 +25,8 @@ from recordmill.compat.tensorflow.data.symbolic import (
 )
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
-# Operations that run user functions or have side effects; a function that calls one runs on elements in order.
+# Name prefixes of operations that run user functions or have side effects. A function that calls such an operation
+# processes the elements in order.
 _ORDERED = ("control.", "io.write_file")
 # Operations that take functions, which may use symbolic values that the tracer does not see.
 _CLOSURES = frozenset(
@@ -38,7 +39,7 @@ IMAGE_DECODERS = frozenset(
 
 
 class RecordedCall:
-    """Call of an operation that the tracer has recorded, with the numbers of its results."""
+    """Recorded call of an operation. `outputs` has the number of each result and its path in the returned structure."""
 
     __slots__ = ("_args", "_kwargs", "args", "inputs", "kwargs", "name", "outputs")
 
@@ -174,7 +175,7 @@ def converts_to_float32(call: RecordedCall) -> bool:
 
 
 def count_uses(calls: Sequence[RecordedCall], result: Any) -> Counter[int]:
-    """Count how often each value is used."""
+    """Count how often each value, identified by its number, is used by the calls and in the result."""
     uses = Counter(number for call in calls for number in call.inputs)
     uses.update(leaf.number for leaf in leaves(result) if isinstance(leaf, SymbolicTensor))
     return uses

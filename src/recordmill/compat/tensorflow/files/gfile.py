@@ -38,7 +38,7 @@ class GFile:
     def _open(self) -> IO[bytes]:
         if self._file is None:
             with translate_errors(self.name):
-                self._file = open(self.name, f"{self._text_mode[0]}b{self._text_mode[1:]}")  # noqa: SIM115 (`close` does it)
+                self._file = open(self.name, f"{self._text_mode[0]}b{self._text_mode[1:]}")  # noqa: SIM115 (`close` closes it)
         return self._file
 
     def _open_for_reading(self) -> IO[bytes]:

@@ -29,7 +29,7 @@ def is_sidecar(path: str) -> bool:
 
 
 def match_pattern(pattern: str) -> list[str]:
-    """Return the sorted paths that match a pattern; ``*`` and ``?`` also match a leading dot, but no slashes."""
+    """Return the sorted paths that match a pattern; ``*`` and ``?`` also match a leading dot, but never a slash."""
     wildcard = _WILDCARD.search(pattern)
     if "/" not in pattern[: wildcard.start() if wildcard else None]:
         pattern = f"./{pattern}"

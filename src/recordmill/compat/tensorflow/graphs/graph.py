@@ -23,7 +23,7 @@ from recordmill.compat.tensorflow.data.symbolic import (
 from recordmill.compat.tensorflow.io.parsing import ordered_feature_names
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
-# Components of sparse and ragged tensors; the components of a symbolic tensor are symbolic, too.
+# Attributes of sparse and ragged tensors that hold their dense parts; in a symbolic tensor, the parts are symbolic.
 _COMPONENTS = frozenset({"values", "indices", "dense_shape", "flat_values", "row_splits"})
 # Operations that take functions are not supported, because symbolic tensors in these functions are not tracked.
 _WITH_FUNCTIONS = frozenset({"control.case", "control.cond", "control.switch_case", "control.while_loop"})
@@ -38,7 +38,7 @@ class GraphStep(Protocol):
         """Return the numbers of the values that the step needs."""
 
     def compute(self, known: dict[int, Any]) -> None:
-        """Compute the values of the step, and add them to `known`."""
+        """Compute the values of the step, and add them to `known`, which maps the numbers of values to values."""
 
 
 class Symbol(SymbolicTensor):
@@ -181,7 +181,7 @@ class OperationGraph:
         return symbols
 
     def find_steps(self, numbers: Iterable[int], fed: Iterable[int] = ()) -> Iterator[GraphStep]:
-        """Yield the steps that are needed to compute values, in the order in which they must run."""
+        """Yield the steps needed to compute the values `numbers`, in execution order; values in `fed` need no step."""
         seen: set[int] = set()
         available, pending = set(fed), list(numbers)
         while pending:
@@ -192,7 +192,7 @@ class OperationGraph:
         yield from dict.fromkeys(self.steps[number] for number in sorted(seen))
 
     def compute_values(self, numbers: Iterable[int], known: dict[int, Any]) -> dict[int, Any]:
-        """Compute the values with these numbers; `known` has values that need not be computed."""
+        """Compute the values with the given `numbers`; values that `known` already has are not computed."""
         found = dict(known)
         for step in self.find_steps(numbers, known):
             step.compute(found)
@@ -208,7 +208,7 @@ def _make_group_operation(operations: list[Operation]) -> Operation:
 
 
 def _find_result_structure(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the structure of the result of a call; its leaves are specs, or None where a spec is not known."""
+    """Return the structure of a call's result, in which each tensor is replaced by its spec, or by None if unknown."""
     structure = infer_specs(name, args, kwargs)
     if structure is None and name in _STRUCTURES:
         structure = _STRUCTURES[name](*args, **kwargs)
@@ -248,7 +248,7 @@ def _make_tuple_structure(count: int) -> Callable[..., Any]:
     return lambda *unused, **others: (None,) * count  # noqa: ARG005
 
 
-# Functions that return the structure of an operation's results, for operations with several results.
+# For each operation with several results, the function that returns the structure of the results.
 _STRUCTURES: dict[str, Callable[..., Any]] = {
     "array.split": _split_structure,
     "array.unique": _make_tuple_structure(2),

@@ -1,4 +1,4 @@
-"""Iterators of TensorFlow 1, which return symbolic tensors, and datasets of placeholders."""
+"""Iterators of TensorFlow 1, which return symbolic tensors. Also datasets whose values are placeholders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LAST_EAGER: list[Any] = []
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NextElementStep:
-    """Step that reads one element of an iterator in each run."""
+    """Step that reads the next element of an iterator each time that a session run needs one."""
 
     iterator: GraphIterator | None
     numbers: tuple[int, ...]
@@ -131,7 +131,7 @@ def check_not_eager(fetches: Iterable[Any]) -> None:
 
 
 class PlaceholderSource(Node):
-    """Source of symbolic tensors, whose values are fed when the iterator's initializer runs."""
+    """Source node of symbolic tensors; a session feeds their values when it runs the iterator's initializer."""
 
     def __init__(self, value: Any, kind: type[TensorSlices | SingleElement]) -> None:
         super().__init__()
@@ -139,7 +139,7 @@ class PlaceholderSource(Node):
         self._source: Node | None = None
 
     def create_source_from_fed_values(self) -> None:
-        """Replace the source by one with the values that are fed to the running session."""
+        """Create the source of elements from the values that are fed to the running session."""
         numbers = [one.number for one in find_symbolic(self._value)]
         self._source = self._kind(substitute_symbols(self._value, GRAPH.compute_values(numbers, GRAPH.fed)))
 

@@ -1,4 +1,4 @@
-"""Choice between eager and graph execution, and settings of graphs and sessions, which have no effect."""
+"""Choice between eager and graph execution. Settings of graphs and sessions are accepted, but have no effect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GRAPH_DEPTH: ContextVar[int] = ContextVar("graph_depth", default=0)
 
 
 def is_eager(otherwise: bool) -> bool:
-    """Return whether iterators return values instead of symbolic tensors; `otherwise` is the default mode."""
+    """Return whether iterators return values, not symbolic tensors; `otherwise` applies if no mode has been chosen."""
     if _GRAPH_DEPTH.get():
         return False
     return otherwise if ExecutionMode.eager is None else ExecutionMode.eager

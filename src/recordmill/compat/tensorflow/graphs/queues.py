@@ -48,7 +48,7 @@ def string_input_producer(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class UnsupportedKeyStep:
-    """Step of a record's key. Keys are not supported, so that fetching one raises an error."""
+    """Step that stands for the key of a record; it raises an error when run, because keys are not supported."""
 
     reader: str
 
@@ -127,7 +127,7 @@ def batch(
     *unused: Any,
     **others: Any,
 ) -> Any:
-    """``tf.train.batch``: return symbolic tensors for batches of the values of one reader, in reading order."""
+    """``tf.train.batch``: return symbolic tensors for batches of one reader's values, in reading order."""
     del num_threads, capacity, shapes, unused, others
     rows = _map_reader_dataset(tensors, enqueue_many)
     combine = rows.padded_batch if dynamic_pad else rows.batch
@@ -161,7 +161,7 @@ def _make_batch_symbols(tensors: Any, batches: Any) -> Any:
 
 
 def _map_reader_dataset(tensors: Any, enqueue_many: bool) -> Any:
-    """Convert the steps between a reader and `tensors` to a map function; return the mapped dataset of the reader."""
+    """Return the reader's dataset, mapped by a function that runs the steps between the reader and `tensors`."""
     values = tuple(tensors.values()) if isinstance(tensors, dict) else tuple(tensors)
     steps = list(GRAPH.find_steps(one.number for one in find_symbolic(values)))
     reads = [step for step in steps if isinstance(step, NextElementStep)]
@@ -180,7 +180,7 @@ def _map_reader_dataset(tensors: Any, enqueue_many: bool) -> Any:
 
 
 def _choose_num_threads(steps: list[Any]) -> int | None:
-    """Return `num_parallel_calls` for a map: all CPUs if it decodes images and runs no Python functions."""
+    """Return `num_parallel_calls` for a map: -1 (all CPUs) if it decodes images without Python functions, else None."""
     names = [step.name for step in steps if isinstance(step, OperationStep)]
     decodes = any(name.startswith(("image.", "io.decode_jpeg", "io.decode_png")) for name in names)
     return -1 if decodes and not any(name.startswith("control.") for name in names) else None

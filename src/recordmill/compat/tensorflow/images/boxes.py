@@ -68,7 +68,7 @@ def stateless_sample_distorted_bounding_box(
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
 ) -> tuple[Tensor, ...]:
-    """``tf.image.stateless_sample_distorted_bounding_box``: draw the same window as TensorFlow."""
+    """``tf.image.stateless_sample_distorted_bounding_box``: draw the window that TensorFlow draws with this seed."""
     rule = _CropRule.from_arguments(min_object_covered, aspect_ratio_range, area_range, max_attempts)
     return _sample_box(
         philox.iterate_random_words(seed), image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes)
@@ -138,7 +138,7 @@ class _CropRule:
 def _sample_box(
     words: Iterator[int], image_size: Any, boxes: Any, rule: _CropRule, use_image: bool
 ) -> tuple[Tensor, ...]:
-    """Draw a window; return its offset, its size and its box as fractions of the image."""
+    """Draw a window; return its offset and size in pixels, and its corners as fractions of the image size."""
     size, given = array_of(image_size), array_of(boxes, dtypes.float32)
     if size.shape != (3,):
         raise_invalid(f"image_size must have 3 elements, got shape {size.shape}")
@@ -162,7 +162,7 @@ def _sample_box(
 
 
 def _draw_integer_below(words: Iterator[int], limit: int) -> int:
-    """Draw an integer below `limit`; reject words that would make some integers more likely."""
+    """Draw an integer in [0, `limit`); skip random words that would make some integers more likely than others."""
     first = (_NUM_WORDS - 1) % limit + 1 if limit & (limit - 1) else 0
     word = next(words)
     while word < first:

@@ -35,7 +35,7 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: st
 
 
 def scale_to_dtype(values: NDArray[Any], dtype: np.dtype[Any], *, saturate: bool = False) -> NDArray[Any]:
-    """Apply `convert_image_dtype` to an array."""
+    """Convert the pixel values of an array to `dtype`, and scale them as ``tf.image.convert_image_dtype`` does."""
     if values.dtype == dtype:
         return values
     cast = _clip_to_dtype_limits if saturate else convert_numbers
@@ -58,7 +58,7 @@ def scale_to_dtype(values: NDArray[Any], dtype: np.dtype[Any], *, saturate: bool
 
 
 def _clip_to_dtype_limits(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    with np.errstate(over="ignore"):  # The limits of integers exceed the largest float16.
+    with np.errstate(over="ignore"):  # float16 cannot hold int32 limits
         return saturate_cast(values, dtype).values
 
 
@@ -71,7 +71,7 @@ def adjust_brightness(image: Any, delta: Any) -> Tensor:
 
 @op("image.adjust_contrast")
 def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
-    """``tf.image.adjust_contrast``: scale the distance of values from the mean of their image and channel."""
+    """``tf.image.adjust_contrast``: multiply the deviation of values from the mean of their channel."""
     factor = np.float32(to_number(contrast_factor))
 
     def scale_contrast(floats: Floats) -> Floats:
@@ -186,7 +186,7 @@ def _apply_to_floats(image: Any, change: Callable[[Floats], Floats], *, saturate
 
 
 def _apply_to_colors(image: Any, change: Callable[[Floats], Floats]) -> Tensor:
-    """Apply a function of uint8 and float32 colors to an image of any dtype."""
+    """Apply a function that takes uint8 or float32 colors to an image of any dtype."""
     values = array_of(image)
 
     def change_checked(colors: Floats) -> Floats:
@@ -213,7 +213,7 @@ def _check_min_three_dimensions(values: Floats) -> None:
 
 
 def _channel_means(images: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the mean of each channel; sum the pixels pairwise like TensorFlow, so that rounding is the same."""
+    """Return the mean of each channel; sum pixels pairwise as TensorFlow does, so that the rounding is the same."""
     *batch, height, width, channels = images.shape
     sums = images.reshape(*batch, height * width, channels)
     while (count := sums.shape[-2]) > 1:

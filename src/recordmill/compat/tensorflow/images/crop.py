@@ -47,7 +47,7 @@ def central_crop(image: Any, central_fraction: Any) -> Tensor:
     """``tf.image.central_crop``: crop `central_fraction` of each side around the center."""
     pixels, fraction = array_of(image), float(to_number(central_fraction))
     if type(central_fraction) is float and SIZES_UNKNOWN.get():
-        fraction = float(np.float32(fraction))  # as TensorFlow does for unknown image sizes
+        fraction = float(np.float32(fraction))  # as in TensorFlow if it does not know the image size
     if not 0.0 < fraction <= 1.0:
         raise ValueError(f"central_fraction must be in (0, 1], got {fraction}")
     if fraction == 1.0:
@@ -64,7 +64,7 @@ def check_target_size(height: int, width: int) -> None:
 
 
 def crop_image(image: NDArray[Any], y: int, x: int, height: int, width: int) -> NDArray[Any]:
-    """Crop a window of an array; raise ValueError if it is not inside."""
+    """Crop a window of an array; raise ValueError unless the window is inside the array."""
     check_target_size(height, width)
     if not (0 <= y <= image.shape[-3] - height and 0 <= x <= image.shape[-2] - width):
         raise ValueError(f"window {(y, x, height, width)} must be inside the image of shape {image.shape}")

@@ -38,7 +38,7 @@ _TRANSFORMS: dict[str, Literal["fast", "accurate"]] = {
 # Markers of JPEG frame headers: 0xC0 to 0xCF except DHT, JPG and DAC (ITU T.81, table B.1).
 _FRAME_MARKERS = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 _INVALID_JPEG = "jpeg::Uncompress failed. Invalid JPEG data or crop window."
-# Offset of the color type in a PNG file, and the number of channels of the color types without alpha.
+# Byte offset of the color type in a PNG file, and the number of channels of each color type without alpha.
 _PNG_COLOR_TYPE, _PNG_CHANNELS = 25, {0: 1, 2: 3}
 _MAX_ANIMATION_BYTES = 2**29
 
@@ -183,7 +183,7 @@ def _decode_still(contents: Any, channels: int, dtype: np.dtype[Any], jpeg: _Jpe
 def _decode_any_format(
     data: bytes, channels: Any, dtype: np.dtype[Any], jpeg: _JpegOptions, *, all_frames: bool
 ) -> NDArray[Any]:
-    """Decode an image; if `all_frames`, the result for GIF and WebP has a first axis of frames."""
+    """Decode an image. If `all_frames`, GIF and WebP give an array (frames, height, width, channels)."""
     wanted, name = _check_channels(channels), _detect_format(data)
     if name == "PNG":
         return _decode_png(data, wanted, dtype)
@@ -207,8 +207,8 @@ def _scale_uint8_pixels(pixels: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDAr
 def _decode_jpeg(data: bytes, channels: int, options: _JpegOptions, window: Window | None = None) -> NDArray[np.uint8]:
     if channels == 4:
         raise_invalid("channels must be 0, 1 or 3 for JPEG, got 4")
-    # TensorFlow decodes a file without an end marker as far as libjpeg can; an `acceptable_fraction`, even 1, selects
-    # that.
+    # TensorFlow decodes a file without an end marker as far as libjpeg can. `rm.decode_jpeg` does so, too, if
+    # `acceptable_fraction` is a number (even 1) instead of None.
     is_cut = data.rfind(b"\xff\xd9") < 0
     fraction = min(max(float(options.acceptable_fraction), 0.0), 1.0)
     arguments: dict[str, Any] = {
@@ -224,7 +224,7 @@ def _decode_jpeg(data: bytes, channels: int, options: _JpegOptions, window: Wind
         try:
             pixels = rm.decode_jpeg(data, mode=_TRANSFORMS[options.dct_method], **arguments)
         except RecordmillError as error:
-            # Mode "accurate" falls back to Pillow, which decodes rare kinds that the native decoder does not support.
+            # Mode "accurate" falls back to Pillow, which decodes rare JPEGs that the native decoder does not support.
             if error.kind != "unsupported" or options.dct_method or is_cut:
                 raise
             pixels = rm.decode_jpeg(data, mode="accurate", **arguments)
@@ -236,7 +236,7 @@ def _decode_jpeg(data: bytes, channels: int, options: _JpegOptions, window: Wind
 
 
 def _read_jpeg_shape(data: bytes) -> tuple[int, int, int]:
-    """Return height, width and number of components from the frame header."""
+    """Return height, width and number of components from the frame header of a JPEG."""
     position = len(_JPEG_START)
     if data.startswith(_JPEG_START):
         while position + 10 <= len(data) and data[position] == 0xFF:

@@ -20,7 +20,7 @@ from recordmill.compat.tensorflow.images.decode import import_pillow
 
 _FORMAT_CHANNELS = {"": (1, 3), "grayscale": (1,), "rgb": (3,)}
 _DENSITY_UNITS = {"in": 1, "cm": 2}
-# Offset of the density unit in a JFIF header (ITU T.871).
+# Byte offset of the density unit in a JPEG file with a JFIF header (ITU T.871).
 _JFIF_DENSITY = 13
 _PNG_COLOR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}
 _PNG_FILTER_UP = 2

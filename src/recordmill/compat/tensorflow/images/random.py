@@ -153,7 +153,7 @@ def _flip_statelessly(image: Any, axis: int, seed: Any) -> NDArray[Any]:
 
 
 def _flip_by_numbers(pixels: NDArray[Any], axis: int, numbers: NDArray[np.float32]) -> NDArray[Any]:
-    """Mirror a single image if its number is below 0.5, but an image of a batch if it is above 0.5.
+    """Mirror a single image if its random number is below 0.5, but an image of a batch if its number is above 0.5.
 
     The two comparisons differ in TensorFlow, too.
     """

@@ -63,7 +63,7 @@ def resize_with_pad(
     method: str = ResizeMethod.BILINEAR,
     antialias: bool = False,
 ) -> Tensor:
-    """``tf.image.resize_with_pad``: resize images with their aspect ratio to fit the target, and pad with zeros."""
+    """``tf.image.resize_with_pad``: scale images to fit the target without distortion, and pad with zeros."""
 
     def resize_to(pixels: NDArray[Any], size: Size) -> NDArray[Any]:
         return resize_pixels(pixels, size, method, antialias=antialias)
@@ -72,7 +72,7 @@ def resize_with_pad(
 
 
 def compute_output_size(pixels: NDArray[Any], size: Any, *, preserve_aspect_ratio: bool) -> Size:
-    """Return the output (height, width); to keep the aspect ratio, it is computed in float32 as in TensorFlow."""
+    """Return the output (height, width). Scaling that keeps the aspect ratio uses float32, as in TensorFlow."""
     if pixels.ndim not in (3, 4):
         raise ValueError(f"images must have 3 or 4 dimensions, got shape {pixels.shape}")
     try:
@@ -130,7 +130,7 @@ def _nearest_indices(length: int, wanted: int) -> NDArray[np.int64]:
 def fit_and_pad(
     image: Any, target_height: Any, target_width: Any, resize_to: Callable[[NDArray[Any], Size], Any]
 ) -> Tensor:
-    """Resize images by `resize_to` to the largest size that fits the target, and center them on zeros."""
+    """Resize images with `resize_to` to the largest size that fits the target; center them in images of zeros."""
     pixels, height, width = to_image(image), to_integer(target_height), to_integer(target_width)
     check_target_size(height, width)
     target, stored = np.array((height, width), np.float32), np.array(pixels.shape[-3:-1], np.float32)

@@ -58,7 +58,7 @@ def resize(
 def resize_image_with_pad(
     image: Any, target_height: Any, target_width: Any, method: Any = ResizeMethod.BILINEAR, align_corners: bool = False
 ) -> Tensor:
-    """``tf.compat.v1.image.resize_image_with_pad``: resize with the aspect ratio kept, and pad with zeros."""
+    """``tf.compat.v1.image.resize_image_with_pad``: scale to fit the target without distortion, and pad with zeros."""
 
     def resize_to(pixels: NDArray[Any], size: Size) -> Tensor:
         return resize(pixels, size, method, align_corners)
@@ -67,7 +67,7 @@ def resize_image_with_pad(
 
 
 def _create_resize(method: str) -> Callable[..., Tensor]:
-    """Create the function of one method; with `half_pixel_centers`, it calls ``tf.image.resize``."""
+    """Create the resize function of one method. With `half_pixel_centers`, that function calls ``tf.image.resize``."""
 
     def resize_by_method(
         images: Any,
@@ -155,5 +155,5 @@ def _cubic_weight_tables() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
 
 
 def _reshape_along_axis(weights: NDArray[np.float32], axis: int) -> NDArray[np.float32]:
-    """Reshape weights to broadcast along an axis."""
+    """Reshape a vector of weights so that it broadcasts along an axis of images."""
     return weights[:, None, None] if axis == -3 else weights[:, None]

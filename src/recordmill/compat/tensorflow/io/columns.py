@@ -21,7 +21,7 @@ _Array = NDArray[Any]
 
 
 def to_feature_tensor(column: FeatureColumn, found: Any, num_rows: int, single: bool) -> Any:
-    """Convert the values of a feature to a tensor of the form `column.form`; `single` omits the batch axis."""
+    """Convert a feature's values to the kind of tensor that `column.form` names; `single` omits the batch axis."""
     if isinstance(found, np.ndarray):
         return Tensor(found.reshape(column.shape) if single else found)
     if column.form == "fixed" and not column.shape and not single:
@@ -39,7 +39,7 @@ def to_feature_tensor(column: FeatureColumn, found: Any, num_rows: int, single: 
 
 
 def to_feature_list_tensor(column: FeatureColumn, found: Any, single: bool) -> Any:
-    """Convert the values of a feature list to a tensor of the form `column.form`; `single` omits the batch axis."""
+    """Convert a feature list to the kind of tensor that `column.form` names; `single` omits the batch axis."""
     values = _flatten_values(found)
     if column.form == "padded":
         return _to_padded(column, values, found.row_splits * column.num_values, single)
@@ -51,7 +51,7 @@ def to_feature_list_tensor(column: FeatureColumn, found: Any, single: bool) -> A
 
 
 def combine_columns(spec: ParsingSpec, tensors: dict[str, Any]) -> dict[str, Any]:
-    """Return the requested features; sparse and ragged features combine the tensors of several columns."""
+    """Return a tensor per requested feature; sparse and ragged features combine the tensors of several columns."""
     combined = {}
     for name, feature in spec.features.items():
         if isinstance(feature, SparseFeature):
@@ -87,7 +87,7 @@ def _to_padded(column: FeatureColumn, values: _Array, splits: NDArray[np.int64],
 
 
 def _to_sparse(values: _Array, nested: list[NDArray[np.int64]], single: bool) -> SparseTensor:
-    """Create a sparse tensor of values in nested rows; a single record has no batch axis."""
+    """Create a sparse tensor from values and the nested splits of their rows; `single` omits the batch axis."""
     axes = [np.arange(len(nested[0]) - 1)]
     lengths = [len(nested[0]) - 1]
     for splits in nested:

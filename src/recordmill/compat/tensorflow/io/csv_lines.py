@@ -50,7 +50,7 @@ def decode_csv(
 
 
 def column_dtype(default: Any) -> DType:
-    """Return the dtype of a column, which is that of its default, or float32 if there is none."""
+    """Return the dtype of a column: the dtype of its default value or, if it has none, float32."""
     return float32 if isinstance(default, list) and not default else as_dtype(array_of(default).dtype)
 
 
@@ -75,7 +75,7 @@ class _Column:
             raise InvalidArgumentError(f"field {number} must have at most 1 default, got {self._default.size}")
 
     def parse_fields(self, fields: list[bytes], missing: tuple[bytes, ...], shape: tuple[int, ...]) -> Tensor:
-        """Convert the fields of all records; missing fields become the default."""
+        """Convert the fields that all records have in this column; missing fields get the column's default value."""
         absent = [number for number, field in enumerate(fields) if field in missing]
         if absent and not self._default.size:
             raise InvalidArgumentError(f"field {self._number} is required but missing in record {absent[0]}")

@@ -42,37 +42,37 @@ class SparseFeature(NamedTuple):
 
 
 class RowSplits(NamedTuple):
-    """Partition of values into rows, given by a feature with the start of each row and the end of the last row."""
+    """Divides values into rows; the feature `key` holds the start of each row, and the end of the last row."""
 
     key: str
 
 
 class RowLengths(NamedTuple):
-    """Partition of values into rows, given by a feature with the length of each row."""
+    """Divides values into rows; the feature `key` holds the length of each row."""
 
     key: str
 
 
 class RowStarts(NamedTuple):
-    """Partition of values into rows, given by a feature with the start of each row."""
+    """Divides values into rows; the feature `key` holds the start of each row."""
 
     key: str
 
 
 class RowLimits(NamedTuple):
-    """Partition of values into rows, given by a feature with the end (exclusive) of each row."""
+    """Divides values into rows; the feature `key` holds the end (exclusive) of each row."""
 
     key: str
 
 
 class ValueRowIds(NamedTuple):
-    """Partition of values into rows, given by a feature with the row number of each value."""
+    """Divides values into rows; the feature `key` holds the row number of each value."""
 
     key: str
 
 
 class UniformRowLength(NamedTuple):
-    """Partition of values into rows of one length."""
+    """Divides values into rows of `length` values each."""
 
     length: int
 

@@ -87,7 +87,7 @@ def read_payloads(serialized: Any) -> tuple[Payloads, bool]:
 
 
 def convert_parse_error(error: rm.RecordmillError, single: bool, names: Any) -> InvalidArgumentError:
-    """Convert an error of recordmill's parser to TensorFlow's."""
+    """Convert an error of recordmill's parser to TensorFlow's InvalidArgumentError."""
     labels = [] if names is None else array_of(names).reshape(-1).tolist()
     position = error.record or 0
     label = f" {labels[position].decode('utf-8', 'backslashreplace')}" if position < len(labels) else ""
@@ -112,7 +112,7 @@ def _parse_columns(payloads: Payloads, spec: ParsingSpec, single: bool, names: A
 
 
 def _check_block_counts(columns: Sequence[FeatureColumn], found: Mapping[str, Any], single: bool) -> None:
-    """Raise InvalidArgumentError unless padded features contain whole blocks of values."""
+    """Raise InvalidArgumentError unless each padded feature has a multiple of `column.num_values` values."""
     for column in columns:
         if column.form != "padded" or column.num_values == 1:
             continue

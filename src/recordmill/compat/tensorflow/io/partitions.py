@@ -21,7 +21,7 @@ from recordmill.compat.tensorflow.io.features import (
     ValueRowIds,
 )
 
-# Largest number of empty rows; a record of a few bytes could otherwise request any amount of memory.
+# Largest number of empty rows. Without this limit, a record of a few bytes could request any amount of memory.
 _MAX_EMPTY_ROWS = 2**24
 
 
@@ -73,7 +73,7 @@ def _create_rows(values: Any, splits: Splits, feature: RaggedFeature) -> RaggedT
 def _divide_rows(
     rows: RaggedTensor, partition: Any, tensors: dict[str, Any], feature: RaggedFeature, in_frames: bool
 ) -> RaggedTensor:
-    """Divide the values of each record, or of each frame of a feature list."""
+    """Divide the values of each record (or, if `in_frames`, of each feature list entry) into rows by `partition`."""
     splits, dtype = rows.row_splits.values, feature.row_splits_dtype.numpy_dtype
     if isinstance(partition, UniformRowLength):
         inner = _divide_uniformly(rows.values, partition.length, feature)

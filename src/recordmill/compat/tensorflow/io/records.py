@@ -129,7 +129,7 @@ class TFRecordWriter:
             output.records.flush()
 
     def close(self) -> None:
-        """Finish the file and move it to its name; a second call has no effect."""
+        """Finish the temporary file and rename it to its final path. Later calls have no effect."""
         self._output = None
         self._finish()
 

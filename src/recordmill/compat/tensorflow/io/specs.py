@@ -27,7 +27,7 @@ from recordmill.compat.tensorflow.io.features import (
 
 Form = Literal["fixed", "padded", "sparse", "ragged"]
 _KINDS = {"string": "bytes", "float32": "float32", "int64": "int64"}
-# Cache of specs, by features; a program uses only a few different sets of features.
+# Cache of `ParsingSpec` objects by their features. Programs use only a few different sets of features.
 _CACHE: dict[Any, ParsingSpec] = {}
 _MAX_CACHED = 64
 
@@ -137,7 +137,7 @@ class ParsingSpec:
 
 
 def cached_spec(features: Mapping[str, Any], allowed: tuple[type, ...]) -> ParsingSpec:
-    """Return the spec of features; equal features share a cached spec."""
+    """Return the `ParsingSpec` of features, which is cached: equal features share one object."""
     try:
         key = (allowed, *((name, type(feature), *map(_to_hashable, feature)) for name, feature in features.items()))
         found = _CACHE.get(key)

@@ -34,7 +34,7 @@ _LISTS = {
 }  # fmt: skip
 # Dtypes whose values make_tensor_proto always stores in a list.
 _ALWAYS_LISTED = ("string", "bool", "uint16")
-# Largest number of repeated values; a message of a few bytes could otherwise request any amount of memory.
+# Largest number of repeated values. Without this limit, a message of a few bytes could request any amount of memory.
 _MAX_REPEATED = 1 << 26
 
 
@@ -133,7 +133,7 @@ def _read_proto_values(proto: Any, dtype: DType) -> NDArray[Any]:
 
 
 def _split_strings(content: bytes, count: int, problem: str) -> NDArray[Any]:
-    """Split strings that are stored as all lengths (varints) followed by all contents."""
+    """Return the strings in `content`, which stores the lengths of all strings as varints, then all strings."""
     lengths, start = [], 0
     if count <= len(content):
         for _ in range(count):

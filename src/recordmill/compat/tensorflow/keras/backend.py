@@ -1,4 +1,4 @@
-"""``tf.keras.backend``: the names of ``keras.backend``, which has settings but no functions of tensors."""
+"""``tf.keras.backend``: the names of ``keras.backend``, which has settings but no functions on tensors."""
 
 from __future__ import annotations
 

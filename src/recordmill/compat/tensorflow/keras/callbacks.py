@@ -32,7 +32,7 @@ class _ModelCheckpoint:
 
     @property
     def model(self) -> Any:
-        """The model, wrapped so that it saves to a temporary name and renames the file."""
+        """The model in a wrapper that saves under a temporary name and then renames the file."""
         model = super().model  # type: ignore[misc]
         return None if model is None else AtomicModel(model)
 
@@ -72,7 +72,7 @@ def complete_file_name(path: str, *, weights_only: bool) -> str:
 
 
 def _choose_monitor_mode(mode: str, monitor: str, *, save_best_only: bool) -> str:
-    """Choose "max" or "min" by the name of a metric, as TensorFlow does; Keras 3 fails for metrics it does not know."""
+    """Choose "max" or "min" from a metric's name, as TensorFlow does; Keras 3 would fail for unknown metrics."""
     if mode != "auto":
         return mode
     if "acc" in monitor or monitor.startswith("fmeasure"):

@@ -18,13 +18,13 @@ from recordmill.errors import MissingExtraError
 
 _PACKAGE = "recordmill.compat.tensorflow.keras."
 _BACKENDS = ("jax", "torch", "numpy")
-# Keras's namespace for TensorFlow's programs, with older names; it does not import TensorFlow.
+# Keras's namespace that keeps older names for TensorFlow programs; importing it does not import TensorFlow.
 _TF_NAMESPACE = "keras._tf_keras.keras"
 _HINT = "pip install 'recordmill[keras]', or set KERAS_BACKEND to jax, torch or numpy before Keras is imported"
 
 
 def choose_backend() -> str:
-    """Return ``KERAS_BACKEND`` unless that is TensorFlow, else the first backend that is installed."""
+    """Return the backend that ``KERAS_BACKEND`` names or, if unset or TensorFlow, the first one that is installed."""
     wanted = os.environ.get("KERAS_BACKEND")
     if wanted and wanted != "tensorflow":
         return wanted
@@ -56,7 +56,7 @@ def load_keras() -> Any:
 
 @functools.cache
 def load_legacy_namespace() -> Any:
-    """Return Keras's namespace with older names for TensorFlow's programs, or Keras itself if it has none."""
+    """Return Keras's namespace that keeps older names for TensorFlow programs or, without one, Keras itself."""
     keras = load_keras()
     try:
         return importlib.import_module(_TF_NAMESPACE)

@@ -15,7 +15,8 @@ from recordmill.compat.tensorflow.core.errors import UnimplementedError
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.keras.training import to_arrays
 
-# Operations by family, as NAME or NAME:FUNCTION of keras.ops, which takes the same arguments in the same order.
+# Operations of each family, as NAME or NAME:FUNCTION. The function of keras.ops takes the same arguments in the same
+# order; without FUNCTION, it has the same name.
 _NAMES = {
     "array": "broadcast_to concat:concatenate expand_dims ones_like repeat reshape squeeze stack tile zeros_like",
     "math": (
@@ -115,7 +116,7 @@ def _adapt_arg_reduction(function: str) -> Callable[..., Any]:
 
 def _adapt_where(keras: Any, condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
-        raise UnimplementedError("tf.where without x and y is not supported in a model, because its shape is unknown")
+        raise UnimplementedError("tf.where without x and y is not supported in a model: the result's shape is unknown")
     return keras.ops.where(condition, x, y)
 
 
@@ -130,7 +131,7 @@ def _adapt_gather(keras: Any, params: Any, indices: Any, _: Any, axis: Any, batc
     return keras.ops.take(params, indices, 0 if axis is None else axis)
 
 
-# Operations whose arguments differ from the arguments of the keras.ops function, and their adapters.
+# Adapters of operations whose arguments differ from the arguments of the keras.ops function.
 ADAPTED: dict[str, Callable[..., Any]] = {
     "array.cast": _adapt_cast,
     "array.constant": _adapt_convert_to_tensor,

@@ -108,7 +108,7 @@ def register_datasets() -> None:
             return original(x, y, sample_weight, **options)
         for name, value in (("y", y), ("sample_weight", sample_weight), ("batch_size", options.get("batch_size"))):
             if value is not None:
-                raise ValueError(f"{name} must not be given if x is a dataset, which contains it")
+                raise ValueError(f"{name} must not be given if x is a dataset: the dataset determines it")
         return adapter(x, options.get("steps_per_epoch"), options.get("class_weight"))
 
     adapters.get_data_adapter = get_data_adapter

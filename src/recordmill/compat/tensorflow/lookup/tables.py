@@ -40,7 +40,7 @@ class KeyValueTensorInitializer:
 
 
 class TextFileIndex:
-    """``tf.lookup.TextFileIndex``: column numbers that mean the whole line or the line number."""
+    """``tf.lookup.TextFileIndex``: special column numbers for the whole line and the line number."""
 
     WHOLE_LINE = -2
     LINE_NUMBER = -1
@@ -145,7 +145,7 @@ class StaticVocabularyTable(StaticHashTable):
     ) -> None:
         del name, experimental_is_anonymous
         if num_oov_buckets <= 0:
-            raise ValueError(f"num_oov_buckets must be positive, got {num_oov_buckets}; else use StaticHashTable")
+            raise ValueError(f"num_oov_buckets must be positive, got {num_oov_buckets}; for 0, use StaticHashTable")
         if initializer is None:
             initializer = KeyValueTensorInitializer([], [], lookup_key_dtype or string, int64)
         super().__init__(initializer, -1)
@@ -158,7 +158,7 @@ class StaticVocabularyTable(StaticHashTable):
         self._buckets = num_oov_buckets
 
     def size(self, name: Any = None) -> Tensor:
-        """Return the number of keys and buckets."""
+        """Return the number of keys plus the number of buckets."""
         return as_tensor(int(super().size(name)) + self._buckets, int64)
 
     def find_values(self, keys: list[Any]) -> list[Any]:

@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.ops.inputs import BOOL, NUMBERS, STRINGS, convert_pair
 
-# Assertions on two values, by name: the condition, and its sign in messages.
+# Assertions on two values, by name: the comparison function, and its sign in messages.
 BINARY: dict[str, tuple[Callable[..., Any], str]] = {
     "assert_equal": (np.equal, "=="),
     "assert_greater": (np.greater, ">"),
@@ -22,7 +22,7 @@ BINARY: dict[str, tuple[Callable[..., Any], str]] = {
     "assert_less_equal": (np.less_equal, "<="),
     "assert_none_equal": (np.not_equal, "!="),
 }
-# Assertions that compare a value with 0, by name: the condition, and its sign in messages.
+# Assertions that compare a value with 0, by name: the comparison function, and its sign in messages.
 UNARY: dict[str, tuple[Callable[..., Any], str]] = {
     "assert_negative": (np.less, "<"),
     "assert_non_negative": (np.greater_equal, ">="),

@@ -78,7 +78,8 @@ LOGICAL: dict[str, np.ufunc] = {
     "logical_xor": np.logical_xor,
 }
 
-# Images and per-channel values are combined row by row, because NumPy would start its inner loop for each pixel.
+# An image of at least this many values is combined with at most this many channel values row by row. NumPy alone
+# would start its inner loop anew for each pixel.
 _MIN_PIXEL_VALUES, _MAX_CHANNELS = 4096, 32
 
 

@@ -203,7 +203,7 @@ for _name, _function in SCATTERS.items():
 
 @elementwise_op("array.where")
 def where(condition: Any, x: Any = None, y: Any = None) -> Tensor:
-    """``tf.where``: return `x` where the condition is True, else `y`; without both, the indices of True."""
+    """``tf.where``: choose values from `x` or `y` by `condition`; without them, return the indices of True."""
     if (x is None) != (y is None):
         raise ValueError("where: x and y must both be given, or neither")
     if x is None:

@@ -19,7 +19,7 @@ _INTEGERS = ("int32", "int64", "uint32", "uint64")
 
 
 def _seeded_generator(seed: Any) -> np.random.Generator:
-    """Return the generator for a seed: that of the dataset element or, outside of datasets, of the process."""
+    """Return the generator for a seed, from the current dataset element or, outside of datasets, from the process."""
     return random_state.current_generator(None if seed is None else int(array_of(seed)))
 
 
@@ -143,7 +143,7 @@ def stateless_normal(
 
 @op("random.split")
 def split(seed: Any, num: Any = 2, alg: Any = None) -> Tensor:  # noqa: ARG001 (one algorithm)
-    """``tf.random.split``: derive new seeds from a seed, shape (num, 2)."""
+    """``tf.random.split``: derive `num` new seeds from a seed; the result has the shape (num, 2)."""
     dtype = array_of(seed).dtype
     limits = np.iinfo(dtype)
     shape = int(array_of(num)), 2

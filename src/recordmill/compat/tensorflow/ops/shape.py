@@ -70,7 +70,7 @@ def reshape(tensor: Any, shape: Any) -> Tensor:
 
 def _infer_missing_length(shape: tuple[int, ...], known: list[int]) -> int:
     if not all(known) and not all(shape):
-        # TensorFlow ignores lengths of 0 in the old and in the new shape.
+        # If both shapes contain a 0, TensorFlow ignores all zeros when it infers the missing length.
         return math.prod(n for n in shape if n) // max(math.prod(n for n in known if n), 1)
     return math.prod(shape) // max(math.prod(known), 1)
 

@@ -27,7 +27,7 @@ def _create_sparse(indices: NDArray[Any], values: NDArray[Any], shape: Any) -> S
 
 @op("sparse.slice")
 def slice_(sp_input: SparseTensor, start: Any, size: Any) -> SparseTensor:
-    """``tf.sparse.slice``: return a part of a sparse tensor; sizes beyond its end are reduced."""
+    """``tf.sparse.slice``: return a part of a sparse tensor; a size that reaches beyond the end is cut."""
     indices, values, shape = _get_components(sp_input)
     begin, length = np.array(convert_ints(start, "sparse.slice")), np.array(convert_ints(size, "sparse.slice"))
     inside = ((indices >= begin) & (indices < begin + length)).all(axis=1)
@@ -55,7 +55,7 @@ def sparse_to_dense(
     default_value: Any = 0,
     validate_indices: bool = True,
 ) -> Tensor:
-    """``tf.sparse_to_dense`` of TensorFlow 1: create a dense tensor with values at indices."""
+    """``tf.sparse_to_dense`` of TensorFlow 1: create a dense tensor that has the given values at the given indices."""
     shape, values = array_of(output_shape).astype(np.int64).ravel(), as_tensor(sparse_values)
     indices = array_of(sparse_indices).astype(np.int64)
     indices = indices.reshape(-1, 1) if indices.ndim < 2 else indices

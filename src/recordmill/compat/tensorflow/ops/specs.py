@@ -12,7 +12,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 
 
 class _TypeSpec:
-    """Base class of specs, which are equal if all of their parts are: shape, dtype and others."""
+    """Base class of specs. Specs are equal if they have the same class, shape, dtype and other parts."""
 
     _parts: tuple[Any, ...]
     value_type: type

@@ -32,7 +32,7 @@ def map_strings(array: NDArray[Any], function: Callable[[bytes], Any], dtype: An
     return Tensor(out)
 
 
-# Names of operations, and the function that each applies to every string.
+# For each operation, by name, the function that it applies to every string.
 SIMPLE: dict[str, Callable[[bytes], bytes]] = {"lower": bytes.lower, "strip": bytes.strip, "upper": bytes.upper}
 
 
@@ -100,7 +100,7 @@ def join(inputs: Any, separator: Any = "") -> Tensor:
 
 @op("strings.reduce_join")
 def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator: Any = "") -> Tensor:
-    """``tf.strings.reduce_join``: join strings along axes; of a ragged tensor, join the strings of each row."""
+    """``tf.strings.reduce_join``: join strings along axes; for a ragged tensor, join the strings of each row."""
     between = _to_bytes(separator)
     if isinstance(inputs, RaggedTensor):
         return _join_ragged_rows(inputs, axis, between)

@@ -129,7 +129,7 @@ class TensorArray:
         return self
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """Replace all tensors by consecutive parts of a tensor with the given numbers of rows."""
+        """Replace all tensors by the consecutive parts of `value` that have the given numbers of rows."""
         del name
         rows, counts = self._to_rows(value), array_of(lengths).tolist()
         ends = np.cumsum(counts).tolist()

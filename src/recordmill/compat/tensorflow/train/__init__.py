@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
-# Public names, and the modules that define them.
+# Module that defines each public name.
 MEMBERS: dict[str, str] = {
     "BytesList": "train.messages",
     "Example": "train.messages",
@@ -15,9 +15,9 @@ MEMBERS: dict[str, str] = {
     "FloatList": "train.messages",
     "Int64List": "train.messages",
     "SequenceExample": "train.messages",
-    # Names for checkpoints.
+    # Names of `tf.train` that concern checkpoints.
     "latest_checkpoint": "train.checkpoints",
-    # Names for queues and sessions of TensorFlow 1.
+    # Names of `tf.train` that concern TensorFlow 1's input queues.
     "Coordinator": "graphs.queues",
     "batch": "graphs.queues",
     "match_filenames_once": "files.contents:matching_files",

@@ -18,7 +18,7 @@ class Checkpoint(str):
 
 
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> Checkpoint | None:
-    """Return the path of the newest file of weights or of a model in a folder; None if there is none."""
+    """Return the path of the newest weights file or model file in a folder; None if the folder has neither."""
     if latest_filename is not None:
         raise UnimplementedError("latest_filename is not supported; the newest file is the latest checkpoint")
     folder = Path(os.fsdecode(checkpoint_dir))

@@ -1,5 +1,5 @@
-//! `INTER_AREA` for shrinking: the mean of the covered pixels. Integer scales are exact; otherwise partial pixels are
-//! weighted in float32.
+//! `INTER_AREA` for images that shrink: every output is the mean of the source pixels that it covers. With integer
+//! scales, the sums are exact. With other scales, partly covered pixels are weighted in float32.
 use std::marker::PhantomData;
 
 use super::coefficients::Axis;
@@ -9,7 +9,8 @@ use crate::geometry::view::View;
 use crate::memory::{self, OutOfMemory};
 use crate::pixels::Size;
 
-/// Computes the mean of the covered pixels, rounded to the output type.
+/// Resizes `source` to `size`. Every output is the mean of the source pixels that it covers, rounded to the output
+/// type.
 pub(super) fn resize_area<T: PixelType, O: PixelType>(
     source: View<T>,
     size: Size,
@@ -22,7 +23,7 @@ pub(super) fn resize_area<T: PixelType, O: PixelType>(
     }
 }
 
-/// Computes the means of blocks of `width` x `height` pixels.
+/// Computes the mean of every block of `width` x `height` source pixels.
 pub(super) fn average_blocks<T: PixelType, O: PixelType>(
     source: View<T>,
     size: Size,
@@ -33,7 +34,7 @@ pub(super) fn average_blocks<T: PixelType, O: PixelType>(
     let mut output = memory::with_capacity(size.width * size.height * channels)?;
     let mut sums = memory::filled(size.width * channels, 0.0_f64)?;
     let scale = 1.0 / (width * height) as f32;
-    // For 2 x 2 blocks of all but two channels, OpenCV has vector code, which rounds halves up.
+    // OpenCV has vector code for 2 x 2 blocks, except for images of two channels. This code rounds halves up.
     let quarters = (width, height) == (2, 2) && channels != 2 && T::IS_INTEGER;
     for y in 0..size.height {
         sums.fill(0.0);
@@ -54,8 +55,8 @@ fn add_blocks<T: PixelType>(row: &[T], channels: usize, width: usize, sums: &mut
     }
 }
 
-/// Computes the means of areas that may cover pixels partially, in float32 with products and sums in OpenCV's order.
-/// Neither axis may grow.
+/// Computes the means of areas that may cover pixels partially, in float32 and with OpenCV's order of operations.
+/// `size` must not exceed the source on either axis.
 pub(super) fn average_fractional<T: PixelType, O: PixelType>(
     source: View<T>,
     size: Size,
@@ -72,10 +73,10 @@ pub(super) fn average_fractional<T: PixelType, O: PixelType>(
     }
 }
 
-/// For each output position of an axis, its consecutive input positions and their weights.
+/// The consecutive input positions that each output position of an axis covers, and their weights.
 struct AreaWeights {
     firsts: Vec<usize>,
-    /// For each output position, the index after its last weight.
+    /// For each output position, the index in `weights` after its last weight.
     ends: Vec<usize>,
     weights: Vec<f32>,
 }
@@ -107,7 +108,8 @@ impl AreaWeights {
         self.ends.push(self.weights.len());
     }
 
-    /// Iterates over the output positions: the first input position of each, and the weights from there on.
+    /// Iterates over the output positions. Yields the first input position of each, and the weights of the inputs from
+    /// there on.
     fn iter(&self) -> impl Iterator<Item = (usize, &[f32])> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         let weights = begins.zip(&self.ends).map(|(begin, end)| &self.weights[begin..*end]);
@@ -118,8 +120,8 @@ impl AreaWeights {
 /// Number of rows that are resized horizontally at a time.
 const ROWS: usize = 4;
 
-/// Computes the means of areas. Pixels of `CHANNELS` values are summed in vectors of `LANES` values; the next pixel
-/// overwrites the additional lanes.
+/// Computes the means of areas. Pixels of `CHANNELS` values are summed in vectors of `LANES` values. When the next
+/// pixel is stored, it overwrites the additional lanes.
 struct AreaMeans<'a, T, O, const CHANNELS: usize, const LANES: usize> {
     source: View<'a, T>,
     columns: AreaWeights,
@@ -179,8 +181,8 @@ fn sum_columns<const CHANNELS: usize, const LANES: usize>(
         let mut sums = [[0.0_f32; LANES]; ROWS];
         for (tap, weight) in weights.iter().enumerate() {
             for (sums, part) in sums.iter_mut().zip(parts) {
-                // SAFETY: `tap` is less than `weights.len()`, so `LANES` values from `tap * CHANNELS` on end at most at
-                // `reach`, the length of every `part`.
+                // SAFETY: every `part` has `reach` values. `tap` is at most `weights.len() - 1`, so the range ends at
+                // most at `(weights.len() - 1) * CHANNELS + LANES`, which is `reach`.
                 #[allow(unsafe_code)]
                 let pixel = unsafe { part.get_unchecked(tap * CHANNELS..tap * CHANNELS + LANES) };
                 *sums = std::array::from_fn(|lane| sums[lane] + pixel[lane] * weight);

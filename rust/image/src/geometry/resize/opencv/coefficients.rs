@@ -15,7 +15,7 @@ pub(super) struct Axis {
     pub scale: f64,
 }
 
-/// The `K` inputs of one output, clamped to the image, and their weights.
+/// The `K` input positions of one output position, clamped to the image, and their weights.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Taps<const K: usize> {
     pub indices: [usize; K],
@@ -36,7 +36,7 @@ impl Axis {
         ((self.scale - whole).abs() < f64::EPSILON).then_some(whole as usize)
     }
 
-    /// Returns two taps at half-pixel centers.
+    /// Returns the two taps of the linear kernel for each output position. Pixel centers are at half-integers.
     pub fn linear_taps(&self) -> Result<Vec<Taps<2>>, OutOfMemory> {
         memory::collect((0..self.output).map(|index| self.two_taps(self.input_before_center(index))))
     }
@@ -98,7 +98,8 @@ impl Taps<2> {
     }
 }
 
-/// Weights of four pixels for a position `x` after the second one: Keys' cubic with a = -0.75.
+/// Returns the weights of four consecutive pixels for a position that is `x` (0 to 1) after the second pixel. They are
+/// Keys' cubic with a = -0.75.
 pub(crate) fn cubic_weights(x: f32) -> [f32; 4] {
     const A: f32 = -0.75;
     let first = ((A * (x + 1.0) - 5.0 * A) * (x + 1.0) + 8.0 * A) * (x + 1.0) - 4.0 * A;
@@ -107,8 +108,9 @@ pub(crate) fn cubic_weights(x: f32) -> [f32; 4] {
     [first, second, third, 1.0 - first - second - third]
 }
 
-/// Weights of eight pixels for a position `x` after the fourth one: sinc(d) sinc(d / 4) of the distances d, computed
-/// with the angle sum formulas and normalized to sum 1.
+/// Returns the weights of eight consecutive pixels for a position that is `x` (0 to 1) after the fourth pixel. The
+/// weight at distance d is sinc(d) sinc(d / 4), computed with the angle sum formulas. The weights are normalized to sum
+/// 1.
 pub(crate) fn lanczos_weights(x: f32) -> [f32; 8] {
     const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
     const ROTATIONS: [(f64, f64); 8] =

@@ -1,5 +1,5 @@
-//! Separable kernels with fixed-point weights: horizontally in 32-bit integers, then vertically with the rounding of
-//! each kernel.
+//! Separable kernels with fixed-point weights. The horizontal pass comes first and sums in 32-bit integers. The
+//! vertical pass rounds as OpenCV does for the kernel.
 use super::coefficients::{ONE, Taps};
 use crate::geometry::dispatch::{self, Kernel};
 use crate::geometry::view::View;
@@ -24,7 +24,7 @@ pub(super) fn resize_lanczos(source: View<u8>, columns: &[Taps<8>], lines: &[Tap
     })
 }
 
-/// Cache of horizontally resized source rows. Row `y` is in slot `y % K`.
+/// Cache of horizontally resized source rows. Row `y` is cached at index `y % K`.
 struct RowCache<'a, const K: usize> {
     source: View<'a, u8>,
     columns: &'a [Taps<K>],
@@ -121,8 +121,8 @@ impl<const K: usize> Kernel for IntegerVerticalPass<'_, K> {
     }
 }
 
-/// Computes the weighted sum of four rows: whole blocks in float32, as OpenCV's vector code does, and the rest in
-/// integers.
+/// Computes the weighted sum of four rows. Whole blocks of `CUBIC_BLOCK` values are summed in float32, as OpenCV's
+/// vector code does. The rest is summed in integers.
 struct CubicVerticalPass<'a> {
     rows: [&'a [i32]; 4],
     weights: [i32; 4],

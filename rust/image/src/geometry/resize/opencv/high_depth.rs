@@ -1,4 +1,5 @@
-//! OpenCV's kernels for images of more than 8 bits, in float32 as OpenCV computes 16-bit images. The caller rounds.
+//! OpenCV's kernels for images of more than 8 bits, in float32 as OpenCV computes 16-bit images. The caller rounds the
+//! results.
 use super::Interpolation;
 use super::area;
 use super::coefficients::{Axis, Taps};
@@ -29,8 +30,8 @@ pub(super) fn resize<T: PixelType>(
     }
 }
 
-/// Number of values that OpenCV's vector code processes at a time in the vertical pass. It sums them from the last row
-/// on.
+/// Number of values that OpenCV's vector code processes at a time in the vertical pass. This code adds the rows in
+/// reverse order, starting with the last row.
 const BLOCK: usize = 8;
 
 fn resize_linear<T: PixelType>(
@@ -68,7 +69,8 @@ impl<T: PixelType, const K: usize, const CHANNELS: usize> Kernel for SeparableRe
     fn run(self) -> Result<Vec<f32>, OutOfMemory> {
         let length = self.columns.len() * CHANNELS;
         let mut output = memory::filled(self.lines.len() * length, 0.0)?;
-        // Resized source rows and their numbers; consecutive lines share most of them.
+        // Cache of horizontally resized source rows, and their row numbers. Consecutive output lines share most source
+        // rows.
         let mut rows: [Vec<f32>; K] = memory::filled_rows(length, 0.0)?;
         let mut cached = [usize::MAX; K];
         for (line, out) in self.lines.iter().zip(output.chunks_exact_mut(length)) {

@@ -1,9 +1,9 @@
 //! OpenCV's `resize` for 8-bit images (4.14, x86-64; modules/imgproc/src/resize.cpp), also used by MXNet.
 //!
-//! All kernels are bit-exact with OpenCV, with one exception: wheels with Intel IPP use it for cubic, and its results
-//! differ by at most one. `cv2.ipp.setUseIPP(False)` gives the results of this module. The cubic kernel of OpenCV 3.4,
-//! which MXNet 1.9 contains, also differs by at most one. Its Lanczos kernel has wrong weights for positions very close
-//! to a pixel, and differs there.
+//! All kernels are bit-exact with OpenCV, with one exception: wheels with Intel IPP use IPP for the cubic kernel, and
+//! the results of IPP differ by at most one. `cv2.ipp.setUseIPP(False)` gives the results of this module. The cubic
+//! kernel of OpenCV 3.4, which MXNet 1.9 contains, also differs by at most one. The Lanczos kernel of OpenCV 3.4 has
+//! wrong weights for positions very close to a pixel, so its results differ there.
 mod area;
 mod coefficients;
 mod fixed;

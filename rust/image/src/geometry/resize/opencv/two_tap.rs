@@ -1,5 +1,5 @@
-//! The linear kernel for 8-bit images, as in OpenCV: two taps horizontally in 16 bits, two taps vertically with the
-//! upper halves of products.
+//! OpenCV's linear kernel for 8-bit images. The horizontal pass gives 16-bit values. The vertical pass multiplies them
+//! by 16-bit weights and adds only the upper halves of the two products.
 use super::coefficients::Taps;
 #[cfg(target_arch = "x86_64")]
 use super::two_tap_avx2;
@@ -11,13 +11,13 @@ use std::ops::Range;
 
 /// Number of columns processed at a time.
 pub(super) const STEP: usize = 4;
-/// Number of values per load: two pixels and padding.
+/// Number of values per load: the two source pixels of an output pixel, and unused values after them.
 pub(super) const LOAD: usize = 8;
 /// Number of values per store.
 pub(super) const STORE: usize = 8;
 
-/// A window of a resized image to compute. The taps of its columns and lines are relative to the source window that
-/// they read.
+/// A window of a resized image, prepared for computation. The taps of its columns and lines count positions from the
+/// start of `source_window`, the part of the source that they read.
 pub(crate) struct ResizeWindow {
     columns: Vec<Taps<2>>,
     lines: Vec<Taps<2>>,
@@ -25,7 +25,7 @@ pub(crate) struct ResizeWindow {
 }
 
 impl ResizeWindow {
-    /// Prepares the `window` of a resized image with the taps `columns` and `lines`.
+    /// Prepares the `window` of a resized image. `columns` and `lines` are the taps of the whole resized image.
     pub(super) fn new(mut columns: Vec<Taps<2>>, mut lines: Vec<Taps<2>>, window: Window) -> Self {
         columns.iter_mut().for_each(|taps| *taps = taps.clamp_at_border());
         let across = crop_taps(&mut columns, window.x..window.x + window.width);
@@ -53,8 +53,8 @@ impl ResizeWindow {
     }
 }
 
-/// Crops the taps to `part` of the outputs and makes them relative to the first input that is read. Returns the range
-/// of inputs that are read.
+/// Keeps only the taps of the output positions `part`, and makes their input positions relative to the first input that
+/// is read. Returns the range of inputs that are read.
 fn crop_taps(taps: &mut Vec<Taps<2>>, part: Range<usize>) -> Range<usize> {
     taps.truncate(part.end);
     taps.drain(..part.start);
@@ -73,15 +73,15 @@ pub(crate) struct RowResizer<'a> {
     columns: ColumnTaps,
     lines: Vec<Taps<2>>,
     padded: Vec<u8>,
-    /// Cached source rows after the horizontal pass, with their numbers. Row `y` is in slot `y % 2`.
+    /// Cached source rows after the horizontal pass, each with its row number. Row `y` is cached at index `y % 2`.
     cached: [(usize, Vec<i16>); 2],
 }
 
-/// Start of each column in the values of a row, and the weights of its taps.
+/// For each output column, the index of its first value in a source row, and the weights of its taps.
 pub(super) struct ColumnTaps {
     pub starts: Vec<u32>,
     pub weights: Vec<[i16; 2]>,
-    /// Number of values that loads may read from a row, including padding after its end.
+    /// Number of values that a row must have, because loads read up to this index. Shorter rows are padded.
     pub reach: usize,
 }
 
@@ -124,7 +124,7 @@ impl<'a> RowResizer<'a> {
         let Self { source, columns, padded, cached, .. } = self;
         let mut row = source.row_to_end(y);
         if row.len() < columns.reach {
-            // The buffer has room for `reach` bytes.
+            // `padded` has capacity for `reach` bytes, so these calls do not allocate.
             padded.clear();
             padded.extend_from_slice(row);
             padded.resize(columns.reach, 0);
@@ -151,7 +151,8 @@ fn resize_row_horizontally<const CHANNELS: usize>(row: &[u8], columns: &ColumnTa
     dispatch::run(HorizontalPass::<CHANNELS> { row, columns, output });
 }
 
-/// Resizes a row of `CHANNELS` per pixel horizontally. Results have four bits less than the products.
+/// Resizes a row of pixels of `CHANNELS` values horizontally. The weighted sums are shifted right by four bits, so that
+/// they fit into 16 bits.
 struct HorizontalPass<'a, const CHANNELS: usize> {
     row: &'a [u8],
     columns: &'a ColumnTaps,

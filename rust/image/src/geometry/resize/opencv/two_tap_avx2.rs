@@ -3,7 +3,8 @@
 use super::two_tap::{ColumnTaps, LOAD, STEP, STORE};
 use std::arch::x86_64::*;
 
-/// Resizes a row of at least `columns.reach` values. `output` must have room for whole steps and one additional store.
+/// Resizes a row of at least `columns.reach` values. `output` must have room for all pixels, with their number rounded
+/// up to a multiple of `STEP`, and for `STORE` more values.
 #[target_feature(enable = "avx2")]
 pub(super) fn resize_row_horizontally<const CHANNELS: usize>(row: &[u8], columns: &ColumnTaps, output: &mut [i16]) {
     let (taps, compact_shuffle) = (tap_shuffle::<CHANNELS>(), compact_shuffle::<CHANNELS>());
@@ -46,7 +47,7 @@ fn tap_shuffle<const CHANNELS: usize>() -> __m256i {
     })
 }
 
-/// Returns the shuffle that removes the gaps between pixels of four 16-bit lanes.
+/// Returns the shuffle that packs pixels of four 16-bit lanes each, without the lanes that are not a channel.
 fn compact_shuffle<const CHANNELS: usize>() -> __m256i {
     repeat_in_both_halves(|index| {
         let (number, byte) = (index / 2, index % 2);
@@ -54,7 +55,8 @@ fn compact_shuffle<const CHANNELS: usize>() -> __m256i {
     })
 }
 
-/// Repeats a shuffle in both halves.
+/// Returns a shuffle that is the same in both halves of a vector. `from` gives the source of each byte; `None` means
+/// zero.
 fn repeat_in_both_halves(from: impl Fn(usize) -> Option<usize>) -> __m256i {
     let bytes: [u8; 32] = std::array::from_fn(|index| from(index % 16).map_or(0x80, |byte| byte as u8));
     bytemuck::cast(bytes)

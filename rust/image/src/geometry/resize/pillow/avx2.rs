@@ -8,7 +8,8 @@ use std::arch::x86_64::*;
 /// Number of bits in the low part of a weight.
 const LOW_BITS: u32 = 11;
 
-/// Splits four weights: the high parts of the even taps and of the odd taps, then the low parts likewise.
+/// Splits four weights. Returns the high parts for the even taps, the high parts for the odd taps, and then the low
+/// parts in the same order.
 pub(super) fn split_weights(weights: WeightGroup) -> WeightGroup {
     let [a, b, c, d] = weights;
     let high = |first: i32, second: i32| ((first >> LOW_BITS) & 0xffff) | (second >> LOW_BITS) << 16;
@@ -16,7 +17,7 @@ pub(super) fn split_weights(weights: WeightGroup) -> WeightGroup {
     [high(a, c), high(b, d), low(a, c), low(b, d)]
 }
 
-/// Running sums: those of the high parts of the weights, and those of the low parts.
+/// Running sums of the products with the high parts of the weights, and of the products with the low parts.
 type Sums = [__m256i; 2];
 
 #[target_feature(enable = "avx2")]
@@ -25,7 +26,7 @@ fn zero_sums() -> Sums {
     [_mm256_setzero_si256(), _mm256_set1_epi32(1 << (PRECISION - 1))]
 }
 
-/// Adds four weighted taps; each 32-bit lane of `taps` holds four 8-bit values.
+/// Adds the products of four taps and their weights. Each 32-bit lane of `taps` holds four taps of 8 bits.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn add_taps([high, low]: Sums, taps: __m256i, weights: &WeightGroup) -> Sums {
@@ -38,14 +39,14 @@ fn add_taps([high, low]: Sums, taps: __m256i, weights: &WeightGroup) -> Sums {
     [_mm256_add_epi32(high, weighted_sum(even_high, odd_high)), _mm256_add_epi32(low, weighted_sum(even_low, odd_low))]
 }
 
-/// Combines the sums of the high and low parts and removes their fraction bits.
+/// Combines the sums of the high and low parts and shifts out the fraction bits.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn combine_sums([high, low]: Sums) -> __m256i {
     _mm256_srai_epi32::<{ PRECISION as i32 }>(_mm256_add_epi32(_mm256_slli_epi32::<{ LOW_BITS as i32 }>(high), low))
 }
 
-/// Computes the weighted sum of only four taps.
+/// Computes the weighted sum of a span that has only one group of four taps.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn sum_single_group(taps: __m256i, weights: &WeightGroup) -> __m256i {

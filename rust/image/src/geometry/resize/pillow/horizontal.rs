@@ -13,7 +13,7 @@ pub(super) const ROWS: usize = 4;
 /// Number of values that the portable code computes per pixel. Lanes beyond the channels of the pixel are not used.
 const LANES: usize = 4;
 
-/// Computes the horizontal pass.
+/// The horizontal pass with its prepared weights, for pixels with a fixed number of channels.
 pub(super) struct HorizontalPass {
     channels: usize,
     implementation: Implementation,
@@ -23,7 +23,7 @@ pub(super) struct HorizontalPass {
 }
 
 impl HorizontalPass {
-    /// Prepares the weights of `columns` for pixels of `channels`.
+    /// Prepares the weights of `columns` for pixels with `channels` channels.
     pub fn new(columns: &Spans<i32>, channels: usize) -> Result<Self, OutOfMemory> {
         let implementation = Implementation::select(columns);
         let columns = ColumnWeights::new(columns, channels, implementation.weight_splitter())?;
@@ -56,7 +56,7 @@ impl HorizontalPass {
         let Self { implementation, columns, padded, wide, .. } = self;
         for (row, padded) in rows.iter_mut().zip(padded) {
             if row.len() < columns.reach {
-                // The buffer has room for `reach` bytes.
+                // `padded` has capacity for `reach` bytes, so these calls do not allocate.
                 padded.clear();
                 padded.extend_from_slice(row);
                 padded.resize(columns.reach, 0);

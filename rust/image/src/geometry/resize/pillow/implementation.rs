@@ -11,16 +11,16 @@ use crate::geometry::dispatch;
 pub(super) enum Implementation {
     /// Portable loops.
     Portable,
-    /// AVX2: pairs of taps in 16 bits.
+    /// AVX2: multiplies and adds pairs of taps, with weights in parts of 16 bits.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// AVX-512 VNNI: four taps in 8 bits.
+    /// AVX-512 VNNI: multiplies and adds four taps, with weights in digits of 8 bits.
     #[cfg(target_arch = "x86_64")]
     Vnni,
 }
 
 impl Implementation {
-    /// Selects the implementation for the weights of `spans`.
+    /// Selects the widest implementation of this machine that can represent the weights of `spans`.
     #[cfg(target_arch = "x86_64")]
     pub fn select(spans: &Spans<i32>) -> Self {
         let small = || spans.iter().all(|span| span.weights.iter().all(|weight| weight.abs() <= vnni::MAX_WEIGHT));
@@ -33,7 +33,7 @@ impl Implementation {
         }
     }
 
-    /// Selects the implementation for the weights of `spans`.
+    /// Returns the portable implementation, the only one for this architecture.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn select(_: &Spans<i32>) -> Self {
         Self::Portable

@@ -109,12 +109,12 @@ impl ResizePlan {
         self.changes_width && self.changes_height && !self.vertical_first
     }
 
-    /// Returns the source rows that are read.
+    /// Returns the rows of `source` that the passes read.
     fn source_rows<'a, T: Copy>(&self, source: View<'a, T>) -> Result<Vec<&'a [T]>, OutOfMemory> {
         memory::collect((self.first..self.first + self.count).map(|y| source.row(y)))
     }
 
-    /// Runs the passes that are necessary, in order.
+    /// Runs the necessary passes in the planned order: `across` resizes rows horizontally, `down` vertically.
     fn run_passes<T: Copy>(
         &self,
         source: View<T>,
@@ -137,8 +137,8 @@ fn split_into_rows<T>(image: &[T], count: usize) -> Result<Vec<&[T]>, OutOfMemor
     memory::collect(image.chunks_exact(image.len() / count))
 }
 
-/// Returns whether the vertical pass comes first: since Pillow 13, if the height shrinks by more than twice as many
-/// pixels as the width.
+/// Returns whether the vertical pass comes first. Since Pillow 13, it does if the height shrinks by more than twice as
+/// many pixels as the width.
 fn is_vertical_first(from: Size, size: Size) -> bool {
     let loss = |from: usize, to: usize| from as i64 - to as i64;
     let (width, height) = (loss(from.width, size.width), loss(from.height, size.height));

@@ -44,7 +44,7 @@ pub(super) fn shift_to_byte(sum: i32) -> u8 {
     (sum >> PRECISION).clamp(0, 255) as u8
 }
 
-/// Computes the vertical pass for single rows.
+/// The vertical pass with its prepared weights, for one output row at a time.
 pub(super) struct VerticalPass {
     implementation: Implementation,
     weights: WeightGroups,

@@ -1,4 +1,5 @@
-//! Computes a resized image row by row, horizontally first. Only the rows of one span are stored between the passes.
+//! Computes a resized image row by row, with the horizontal pass first. Between the passes, it stores only about as
+//! many source rows as one output row needs.
 use super::ResizePlan;
 use super::horizontal::{HorizontalPass, ROWS};
 use super::passes::VerticalPass;
@@ -15,7 +16,8 @@ pub(crate) struct RowResizer<'a> {
     lines: Spans<i32>,
     horizontal: HorizontalPass,
     vertical: VerticalPass,
-    /// Cached source rows after the horizontal pass, with their numbers. Row `y` is in slot `y % cached.len()`.
+    /// Cached source rows after the horizontal pass, each with its row number. Row `y` is cached at index `y %
+    /// cached.len()`.
     cached: Vec<(usize, Vec<u8>)>,
 }
 
@@ -24,7 +26,8 @@ impl<'a> RowResizer<'a> {
     pub(super) fn new(source: View<'a, u8>, columns: &Spans<f64>, lines: Spans<i32>) -> Result<Self, OutOfMemory> {
         let columns = columns.to_fixed_point()?;
         let (horizontal, vertical) = (HorizontalPass::new(&columns, source.channels())?, VerticalPass::new(&lines)?);
-        // The cache exceeds the longest span by the rows that are computed together with a requested one.
+        // Each call of `fill_cache` computes `ROWS` rows: a needed row and those after it. The cache therefore has room
+        // for `ROWS - 1` rows more than the longest span.
         let row = |_| memory::filled(horizontal.padded_len(), 0).map(|row| (usize::MAX, row));
         let cached = memory::try_collect((0..lines.longest_span() + ROWS - 1).map(row))?;
         Ok(Self { source, length: columns.len() * source.channels(), lines, horizontal, vertical, cached })
@@ -56,8 +59,8 @@ impl<'a> RowResizer<'a> {
 /// Number of rows that fit into an array on the stack; more rows need an allocated vector.
 const MAX_INLINE_ROWS: usize = 8;
 
-/// Horizontally resizes source row `first` and the rows after it into the cache. Slots for rows past the end of the
-/// image receive the last row.
+/// Horizontally resizes source row `first` and the rows after it into the cache. For rows past the end of the image, it
+/// stores the last row.
 fn fill_cache(horizontal: &mut HorizontalPass, source: View<u8>, first: usize, cached: &mut [(usize, Vec<u8>)]) {
     let (count, last) = (cached.len(), source.size().height - 1);
     let rows = std::array::from_fn(|row| source.row_to_end((first + row).min(last)));
@@ -68,8 +71,8 @@ fn fill_cache(horizontal: &mut HorizontalPass, source: View<u8>, first: usize, c
     }
 }
 
-/// A window of a resized image to compute. The spans of its columns and lines are relative to the source window that
-/// they read.
+/// A window of a resized image, prepared for computation. The spans of its columns and lines count positions from the
+/// start of `source_window`, the part of the source that they read.
 pub(crate) struct ResizeWindow {
     columns: Spans<f64>,
     lines: Spans<f64>,

@@ -68,7 +68,7 @@ impl<W> Spans<W> {
         start..self.bounds.iter().map(|bound| bound.start + bound.count).max().unwrap_or(0)
     }
 
-    /// Crops the output positions to `part` and makes the source positions relative to the first one that is used.
+    /// Keeps only the output positions `part`, and makes the source positions relative to the first one that is used.
     /// Returns the range of source positions that are used.
     pub fn crop(&mut self, part: Range<usize>) -> Range<usize> {
         self.bounds.truncate(part.end);
@@ -85,7 +85,7 @@ impl<W> Spans<W> {
 }
 
 impl Spans<f64> {
-    /// Converts the weights to fixed point with `PRECISION` fraction bits, halves away from zero.
+    /// Converts the weights to fixed point with `PRECISION` fraction bits. Halves are rounded away from zero.
     pub fn to_fixed_point(&self) -> Result<Spans<i32>, OutOfMemory> {
         let scale = f64::from(1 << PRECISION);
         let fix = |weight: &f64| (weight * scale + 0.5_f64.copysign(*weight)) as i32;
@@ -101,7 +101,7 @@ pub(super) fn compute_spans(input: usize, output: usize, filter: Filter) -> Resu
     let max_weights = reach.ceil() * 2.0 + 1.0;
     let total_weights = output as f64 * max_weights;
     if total_weights > MAX_VALUES as f64 / 256.0 {
-        return bad_argument("a resize with fewer weights", format!("{total_weights}"));
+        return bad_argument("a resize with fewer weights", format!("{total_weights} weights"));
     }
     let (mut bounds, mut weights) = (memory::with_capacity(output)?, memory::with_capacity(total_weights as usize)?);
     for index in 0..output {

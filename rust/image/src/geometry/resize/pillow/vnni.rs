@@ -10,7 +10,7 @@ const DIGIT_BITS: i32 = 8;
 /// Largest weight for this implementation: 1.5. Weights of 2 or more do not fit into three digits.
 pub(super) const MAX_WEIGHT: i32 = 3 << (PRECISION - 1);
 
-/// Splits four weights into digits; the first lane holds the highest digits of all four.
+/// Splits four weights into digits. The first element of the result holds the highest digits of all four weights.
 pub(super) fn split_weights(weights: WeightGroup) -> WeightGroup {
     let digits = weights.map(|weight| {
         let low = weight as i8;
@@ -31,7 +31,7 @@ fn zero_sums() -> Sums {
     [_mm256_set1_epi32(1 << (PRECISION as i32 - 1 - 2 * DIGIT_BITS)), _mm256_setzero_si256(), _mm256_setzero_si256()]
 }
 
-/// Adds four weighted taps; each 32-bit lane of `taps` holds four 8-bit values.
+/// Adds the products of four taps and their weights. Each 32-bit lane of `taps` holds four taps of 8 bits.
 #[target_feature(enable = "avx512vnni,avx512vl")]
 #[inline]
 fn add_taps([high, middle, low]: Sums, taps: __m256i, weights: &WeightGroup) -> Sums {
@@ -42,7 +42,7 @@ fn add_taps([high, middle, low]: Sums, taps: __m256i, weights: &WeightGroup) -> 
     ]
 }
 
-/// Combines the sums of the three digits and removes their fraction bits.
+/// Combines the sums of the three digits and shifts out the fraction bits.
 #[target_feature(enable = "avx512vnni,avx512vl")]
 #[inline]
 fn combine_sums([high, middle, low]: Sums) -> __m256i {
@@ -50,7 +50,8 @@ fn combine_sums([high, middle, low]: Sums) -> __m256i {
     _mm256_srai_epi32::<{ PRECISION as i32 }>(_mm256_add_epi32(_mm256_slli_epi32::<DIGIT_BITS>(upper), low))
 }
 
-/// Computes the weighted sum of only four taps. The sum of each digit is shifted before the next digit is added.
+/// Computes the weighted sum of a span that has only one group of four taps. The sum of each digit is shifted before
+/// the next digit is added.
 #[target_feature(enable = "avx512vnni,avx512vl")]
 #[inline]
 fn sum_single_group(taps: __m256i, weights: &WeightGroup) -> __m256i {

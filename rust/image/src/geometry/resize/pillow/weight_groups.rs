@@ -37,15 +37,15 @@ impl WeightGroups {
     }
 }
 
-/// The spans of all columns, prepared for vector loads and padded to whole steps.
+/// The spans of all columns, prepared for vector loads. The number of columns is padded to a multiple of `STEP`.
 pub(super) struct ColumnWeights {
     /// Number of weight groups per column.
     pub groups: usize,
-    /// Index of the first value of each column.
+    /// For each column, the index of its first value in a source row.
     pub starts: Vec<u32>,
     /// Weight groups of all columns.
     pub weights: Vec<WeightGroup>,
-    /// Number of values that loads may read from a row, including padding after its end.
+    /// Number of values that a row must have, because loads read up to this index. Shorter rows are padded.
     pub reach: usize,
 }
 
@@ -55,7 +55,7 @@ impl ColumnWeights {
     /// Number of values per load.
     pub const LOAD: usize = 16;
 
-    /// Prepares the columns of `spans` for pixels of `channels`.
+    /// Prepares the columns of `spans` for pixels with `channels` channels.
     pub fn new(
         spans: &Spans<i32>,
         channels: usize,

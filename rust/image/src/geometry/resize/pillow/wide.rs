@@ -8,12 +8,12 @@ pub(super) const ROWS: usize = 4;
 /// Number of values that the vertical pass processes at a time.
 pub(super) const BLOCK: usize = 32;
 
-/// Defines the passes in a module that has `Sums`, `zero_sums`, `add_taps`, `combine_sums` and `sum_single_group`,
-/// compiled for `$features`.
+/// Defines the two passes, compiled for `$features`. The module that calls this macro must define `Sums`, `zero_sums`,
+/// `add_taps`, `combine_sums` and `sum_single_group`.
 macro_rules! passes {
     ($features:literal) => {
-        /// Resizes rows of at least `columns.reach` values horizontally. Each output must have room for whole steps and
-        /// one additional load.
+        /// Resizes rows of at least `columns.reach` values horizontally. Each output must have room for all pixels,
+        /// with their number rounded up to a multiple of `STEP`, and for `LOAD` more values.
         #[target_feature(enable = $features)]
         pub(super) fn resize_horizontally<const CHANNELS: usize>(
             rows: [&[u8]; ROWS],
@@ -79,7 +79,8 @@ macro_rules! passes {
             _mm256_packs_epi32(combine_sums(upper), combine_sums(lower))
         }
 
-        /// Computes the weighted sum of `rows` in whole blocks. Returns the number of values computed.
+        /// Computes the weighted sum of `rows` in whole blocks of `BLOCK` values. Returns the number of values
+        /// computed.
         #[target_feature(enable = $features)]
         pub(super) fn resize_vertically(rows: &[&[u8]], weights: &[WeightGroup], output: &mut [u8]) -> usize {
             let (blocks, _) = output.as_chunks_mut::<{ wide::BLOCK }>();
@@ -123,7 +124,7 @@ macro_rules! passes {
 
 pub(super) use passes;
 
-/// Loads four taps of a pixel in each of two rows: one 32-bit lane per channel.
+/// Loads four taps of a pixel from each of two rows. Each 32-bit lane holds the four taps of one channel.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn load_taps(rows: [&[u8]; 2], index: usize, tap_shuffle: __m256i) -> __m256i {
@@ -136,8 +137,8 @@ pub(super) fn load_taps(rows: [&[u8]; 2], index: usize, tap_shuffle: __m256i) ->
     _mm256_shuffle_epi8(both, tap_shuffle)
 }
 
-/// Stores four pixels of each of four rows. The first and third row are in the lower halves of `pixels`; each vector
-/// holds two columns.
+/// Stores four pixels of each of four rows. Each vector of `pixels` holds two columns: the first and third row in its
+/// lower half, the others in its upper half.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn store_pixels<const CHANNELS: usize>(
@@ -161,7 +162,8 @@ pub(super) fn store_pixels<const CHANNELS: usize>(
     store(3, _mm256_extracti128_si256::<1>(lower));
 }
 
-/// Loads block `index` of up to four rows, transposed: one 32-bit lane per value. Missing rows repeat the first one.
+/// Loads block `index` of up to four rows, transposed: each 32-bit lane holds one value from each row. Missing rows
+/// repeat the first row.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn load_columns(rows: &[&[u8]], index: usize) -> [__m256i; 4] {
@@ -190,7 +192,7 @@ pub(super) fn tap_shuffle<const CHANNELS: usize>() -> __m256i {
     })
 }
 
-/// Returns the shuffle that removes the gaps between pixels of four values.
+/// Returns the shuffle that packs pixels of four values each, without the values that are not a channel.
 #[target_feature(enable = "avx2")]
 pub(super) fn compact_shuffle<const CHANNELS: usize>() -> __m256i {
     repeat_in_both_halves(|index| {
@@ -198,7 +200,8 @@ pub(super) fn compact_shuffle<const CHANNELS: usize>() -> __m256i {
     })
 }
 
-/// Repeats a shuffle in both halves.
+/// Returns a shuffle that is the same in both halves of a vector. `from` gives the source of each byte; `None` means
+/// zero.
 fn repeat_in_both_halves(from: impl Fn(usize) -> Option<usize>) -> __m256i {
     let bytes: [u8; 32] = std::array::from_fn(|index| from(index % 16).map_or(0x80, |byte| byte as u8));
     bytemuck::cast(bytes)

@@ -24,7 +24,7 @@ pub(super) fn append_resized<T: PixelType>(
     let (width_scale, height_scale) = (from.width as f32 / size.width as f32, from.height as f32 / size.height as f32);
     let columns = memory::try_collect((0..size.width).map(|x| CoveredInterval::new(x, width_scale).to_span()))?;
     let factor = (1.0 / f64::from(height_scale * width_scale)) as f32;
-    // Sums begin with -0.0, because 0.0 would change a first term of -0.0.
+    // Sums begin with -0.0, because -0.0 + x is x for every x, whereas 0.0 + -0.0 is 0.0.
     let mut rows = HorizontalPass::new(columns, from.width, source.channels(), -0.0)?;
     let mut sums = memory::filled(size.width * source.channels(), 0.0)?;
     let mut at = usize::MAX;
@@ -32,7 +32,7 @@ pub(super) fn append_resized<T: PixelType>(
         sums.fill(0.0);
         for input in line.covered_inputs() {
             let y = input.min(from.height - 1);
-            // The last input row of an output row is often the first one of the next output row, so its sums are
+            // Consecutive output rows often share an input row, so the horizontal sums of the last input row are
             // reused.
             if at != y {
                 rows.sum_row(source.row(y));
@@ -62,17 +62,17 @@ impl Kernel for AppendScaled<'_> {
 }
 
 impl CoveredInterval {
-    /// Creates the cell of output `place`.
+    /// Returns the interval that the output at `index` covers.
     fn new(index: usize, scale: f32) -> Self {
         Self { begin: index as f32 * scale, past: (index + 1) as f32 * scale, scale }
     }
 
-    /// Returns the inputs that the cell covers.
+    /// Returns the input positions that the interval covers, fully or partially.
     fn covered_inputs(&self) -> Range<usize> {
         self.begin.floor() as usize..self.past.ceil() as usize
     }
 
-    /// Returns the covered part of one input; inputs between the first and the last one always count in full.
+    /// Returns the covered fraction of one input pixel. Pixels between the first and the last one always count in full.
     fn coverage(&self, input: usize) -> f32 {
         let Range { start, end } = self.covered_inputs();
         let (low, high) = (input as f32, (input + 1) as f32);
@@ -85,7 +85,7 @@ impl CoveredInterval {
         }
     }
 
-    /// Returns all inputs with their weights.
+    /// Returns the covered input positions with their weights.
     fn to_span(&self) -> Result<Span, OutOfMemory> {
         let weights = memory::collect(self.covered_inputs().map(|input| self.coverage(input)))?;
         Ok(Span { indices: memory::collect(self.covered_inputs().map(|input| input as u32))?, weights })

@@ -9,7 +9,7 @@ use crate::pixels::Size;
 
 const STEPS: usize = 1024;
 
-/// Four inputs of one output and their weights.
+/// The four input positions of one output position, and their weights.
 struct Taps {
     indices: [usize; 4],
     weights: [f32; 4],
@@ -28,7 +28,7 @@ pub(super) fn append_resized<T: PixelType>(
         Ok(Span { indices, weights: memory::copy(&taps.weights)? })
     };
     let columns = memory::try_collect(columns.iter().map(span))?;
-    // Sums begin with -0.0, because 0.0 would change a first term of -0.0.
+    // Sums begin with -0.0, because -0.0 + x is x for every x, whereas 0.0 + -0.0 is 0.0.
     let mut rows = HorizontalPass::new(columns, source.size().width, source.channels(), -0.0)?;
     let mut interpolated = memory::filled(source.size().width * source.channels(), 0.0)?;
     for line in compute_taps(&table, source.size().height, size.height)? {
@@ -64,7 +64,7 @@ fn weighted_sum(values: [f32; 4], weights: [f32; 4]) -> f32 {
     values[0] * weights[0] + values[1] * weights[1] + values[2] * weights[2] + values[3] * weights[3]
 }
 
-/// Returns the cubic kernel at `step`, and at one pixel farther from its center.
+/// Returns the cubic kernel at a distance of `step / STEPS` pixels from its center, and at one pixel more.
 fn kernel_values(step: usize) -> (f32, f32) {
     const A: f64 = -0.5;
     let near = step as f64 / STEPS as f64;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Number of values per load. Lanes beyond the channels of a pixel are computed but not used.
 const LANES: usize = 4;
 
-/// The inputs of one output, and their weights.
+/// The input positions of one output position, and their weights.
 pub(super) struct Span {
     pub indices: Vec<u32>,
     pub weights: Vec<f32>,
@@ -24,8 +24,8 @@ pub(super) struct HorizontalPass {
 }
 
 impl HorizontalPass {
-    /// Prepares sums that begin with `first` for rows of `width` pixels. Inputs past the end are clamped to the last
-    /// pixel.
+    /// Prepares the pass for rows of `width` pixels; every sum starts at `first`. Input positions past the end are
+    /// clamped to the last pixel.
     pub fn new(mut spans: Vec<Span>, width: usize, channels: usize, first: f32) -> Result<Self, OutOfMemory> {
         let (channels_each, last) = (channels as u32, width as u32 - 1);
         let indices = spans.iter_mut().flat_map(|span| &mut span.indices);
@@ -35,12 +35,12 @@ impl HorizontalPass {
         Ok(Self { columns: ColumnGroups::new(spans, channels_each)?, channels, first, wide, sums })
     }
 
-    /// Returns the sums of the last row.
+    /// Returns the sums that the last call of `sum_row` computed.
     pub fn sums_of_last_row(&self) -> &[f32] {
         &self.sums[..self.sums.len() - LANES]
     }
 
-    /// Computes the sums of `row`.
+    /// Computes and returns the sums over `row`, one for each value of the output row.
     pub fn sum_row<T: PixelType>(&mut self, row: &[T]) -> &[f32] {
         dispatch::run(ConvertToFloat { source: row, output: &mut self.wide });
         let Self { columns, first, wide, sums, .. } = self;
@@ -57,7 +57,8 @@ impl HorizontalPass {
 /// The outputs, grouped by their number of inputs; the largest group comes first.
 struct ColumnGroups(Vec<ColumnGroup>);
 
-/// Outputs with the same number of consecutive inputs, for which loops have a constant length, or any other outputs.
+/// A group of outputs. All groups except `Any` hold outputs with the same number of consecutive inputs, so that their
+/// loops have a constant length.
 enum ColumnGroup {
     Two(Vec<Consecutive<2>>),
     Three(Vec<Consecutive<3>>),
@@ -68,7 +69,7 @@ enum ColumnGroup {
 }
 
 impl ColumnGroups {
-    /// Groups spans whose indices are value indices.
+    /// Groups `spans`. Their indices count values, not pixels.
     fn new(spans: Vec<Span>, channels: u32) -> Result<Self, OutOfMemory> {
         let mut by_count: BTreeMap<usize, Vec<(usize, Span)>> = BTreeMap::new();
         for (index, span) in spans.into_iter().enumerate() {
@@ -101,8 +102,8 @@ impl ColumnGroup {
         })
     }
 
-    /// Computes the sums of the group. If `SPILLS` is set, a store may overwrite the next pixel, which must be computed
-    /// later.
+    /// Computes the sums of the group. If `SPILLS` is set, storing a pixel may overwrite the pixel after it, so that
+    /// pixel must be computed later.
     fn sum_row<const CHANNELS: usize, const SPILLS: bool>(&self, input: SumInput, sums: &mut [f32]) {
         match self {
             Self::Two(columns) => dispatch::run(ConsecutiveSums::<CHANNELS, 2, SPILLS> { input, columns, sums }),
@@ -115,7 +116,7 @@ impl ColumnGroup {
     }
 }
 
-/// An output with consecutive inputs from value index `start` on.
+/// An output pixel whose inputs are consecutive pixels. `start` is the index of the first value of the first input.
 struct Consecutive<const COUNT: usize> {
     index: u32,
     start: u32,
@@ -200,7 +201,7 @@ fn add_weighted(sum: [f32; LANES], row: &[f32], index: usize, weight: f32) -> [f
     std::array::from_fn(|lane| sum[lane] + pixel[lane] * weight)
 }
 
-/// Adds a row, multiplied by a weight, to sums.
+/// Multiplies a row by a weight and adds the products to `sums`.
 pub(super) struct AddScaledRow<'a, T> {
     pub row: &'a [T],
     pub weight: f32,

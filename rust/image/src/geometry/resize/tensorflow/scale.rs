@@ -1,5 +1,5 @@
-//! `ScaleAndTranslate`: any kernel over a span of inputs, widened for shrinking if antialiased; vertically, then
-//! horizontally.
+//! `ScaleAndTranslate`: resizes with any kernel, first vertically, then horizontally. With antialiasing, the kernel is
+//! widened if the image shrinks.
 use super::Method;
 use super::horizontal::{AddScaledRow, HorizontalPass, Span};
 use crate::fault::Result;
@@ -38,7 +38,7 @@ fn compute_spans(input: usize, output: usize, method: Method, antialias: bool) -
     let kernel_scale = if antialias { inverse.max(1.0) } else { 1.0 };
     let reach = kernel_radius(method) * kernel_scale;
     if output as f64 * (f64::from(reach) * 2.0 + 1.0) > MAX_VALUES as f64 / 256.0 {
-        return bad_argument("a resize with fewer weights", format!("{output} outputs of {reach} inputs"));
+        return bad_argument("a resize with fewer weights", format!("{output} outputs, radius {reach}"));
     }
     let narrow = 1.0 / kernel_scale;
     let last = input as i64 - 1;

@@ -41,7 +41,8 @@ pub(super) fn interleave(planes: [&[u8]; 3], out: &mut [u8]) {
     for_each_chunk(planes, out, |samples, out| store_interleaved(samples.map(|samples| cast(*samples)), out));
 }
 
-/// Calls `step` for chunks of [`STEP`] pixels. The last chunk overlaps the previous one if the width is not a multiple.
+/// Calls `step` for chunks of [`STEP`] pixels. The last chunk overlaps the previous one if the width is not a multiple
+/// of [`STEP`].
 #[inline(always)]
 fn for_each_chunk([a, b, c]: [&[u8]; 3], out: &mut [u8], step: impl Fn([&Samples; 3], &mut Pixels)) {
     let out = &mut out[..3 * a.len()];
@@ -94,8 +95,8 @@ fn rounded_product(value: __m256i, factor: i16) -> __m256i {
     _mm256_srai_epi16::<1>(_mm256_add_epi16(product, _mm256_set1_epi16(1)))
 }
 
-/// Returns the shuffle indices that move the samples of `channel` to the 16 bytes of one third of 16 interleaved
-/// pixels.
+/// Returns the shuffle indices that put the samples of `channel` into one third of 16 interleaved pixels: 16 of their
+/// 48 bytes.
 const fn shuffle_indices(channel: usize, third: usize) -> [u8; 32] {
     let mut shuffle_indices = [0x80; 32];
     let mut i = 0;

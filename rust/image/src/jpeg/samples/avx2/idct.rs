@@ -25,7 +25,7 @@ pub(super) fn load_row(block: &Block, row: usize) -> __m128i {
     cast(rows[row])
 }
 
-/// Repeats a pair of values in every 32 bits.
+/// Returns a vector that holds a pair of 16-bit values in every 32-bit lane.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn set_pairs(values: [i16; 2]) -> __m256i {
@@ -144,8 +144,8 @@ fn islow_pass<const SHIFT: i32>(p: Paired) -> Paired {
     [_mm256_packs_epi32(r0, r1), _mm256_packs_epi32(r2, r3), _mm256_packs_epi32(r4, r5), _mm256_packs_epi32(r6, r7)]
 }
 
-/// Widens the even row of a pair to 32 bits, scaled to the fraction bits of products, and adds the rounding term of the
-/// last shift.
+/// Widens the even row of a pair to 32 bits, shifts it to the fixed-point scale of the products, and adds the rounding
+/// term for the final shift by `SHIFT`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn widen_even<const SHIFT: i32>(pair: __m256i) -> __m256i {
@@ -198,8 +198,8 @@ fn half_second_pass(c0145: __m256i, c2367: __m256i) -> [__m256i; 4] {
     half_pass::<{ CONST_BITS + PASS1_BITS + 4 }>(c01, _mm256_unpacklo_epi16(c23, c67), v13, v57)
 }
 
-/// Computes four rows from the even row of `v0` and from interleaved rows. Results are shifted right by `SHIFT` and
-/// rounded.
+/// Computes four rows from the even row of `v0` and from the interleaved rows of the other arguments. Results are
+/// shifted right by `SHIFT` and rounded.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn half_pass<const SHIFT: i32>(v0: __m256i, v26: __m256i, v13: __m256i, v57: __m256i) -> [__m256i; 4] {

@@ -54,7 +54,7 @@ macro_rules! enter {
     };
 }
 
-/// Methods without an override here vectorize well automatically: inlined into [`Avx2::run`], they use AVX2 too.
+/// The compiler vectorizes the methods that are not overridden here: inlined into [`Avx2::run`], they use AVX2 too.
 impl Kernel for Avx2 {
     enter! {
         idct_islow = idct::idct_islow, (block: &Block, last: usize, multipliers: &Multipliers, out: &mut [u8], stride: usize);

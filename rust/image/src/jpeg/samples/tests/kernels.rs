@@ -2,7 +2,8 @@
 use super::super::*;
 use super::RandomNumbers;
 
-/// Transforms every block with a kernel. The index after which a block must be zero may be larger than necessary.
+/// Transforms every block with a kernel. The index given with a block may be larger than the zig-zag index of its last
+/// nonzero coefficient.
 struct TransformBlocks<'a> {
     transform: &'a Transform,
     blocks: &'a [(Block, usize)],

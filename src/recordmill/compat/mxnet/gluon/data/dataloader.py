@@ -51,7 +51,7 @@ class RandomSampler(Sampler):
 
 
 class BatchSampler(Sampler):
-    """Yields lists of `batch_size` positions of a sampler; `last_batch` is "keep", "discard" or "rollover"."""
+    """Yields lists of `batch_size` positions; `last_batch` selects how an incomplete last list is treated."""
 
     def __init__(self, sampler: Any, batch_size: int, last_batch: str = "keep") -> None:
         if last_batch not in ("keep", "discard", "rollover"):
@@ -79,7 +79,7 @@ class BatchSampler(Sampler):
 
 
 def default_batchify_fn(data: Any) -> Any:
-    """Stack samples into a batch; if samples are tuples, return a list with one batch for each item of the tuples."""
+    """Stack samples into a batch. If samples are tuples, return a list with one stacked array per tuple item."""
     if isinstance(data[0], nd.NDArray):
         return nd.stack(*data)
     if isinstance(data[0], tuple):
@@ -89,7 +89,7 @@ def default_batchify_fn(data: Any) -> Any:
 
 
 class DataLoader:
-    """Loads batches of a dataset; the workers are threads, not processes as in MXNet."""
+    """Loads batches of a dataset. Its workers are threads; in MXNet they are processes."""
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from recordmill.compat.mxnet.base import ParameterError
 from recordmill.compat.mxnet.nd import NDArray
 from recordmill.compat.mxnet.recordio import MXIndexedRecordIO
 
-# The threads of a loader share one record file, so no other thread may call it between `seek` and `read`.
+# The threads of a loader share one record file. The lock keeps other threads out between `seek` and `read`.
 _READ_LOCK = threading.Lock()
 
 
@@ -37,7 +37,7 @@ class Dataset:
         return self.sample(range(start, start + size + (index < remainder)))
 
     def take(self, count: int | None) -> Dataset:
-        """Select the first `count` samples, or all if it is None."""
+        """Select the first `count` samples, or all if `count` is None."""
         return self.sample(range(len(self))[:count])
 
     def sample(self, sampler: Iterable[int]) -> Dataset:
@@ -45,7 +45,7 @@ class Dataset:
         return _SampledDataset(self, sampler)
 
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """Apply `fn` to each sample: on access if `lazy`, else immediately."""
+        """Apply `fn` to each sample: at each access if `lazy` is True, else immediately."""
         transformed = _TransformedDataset(self, fn)
         if lazy:
             return transformed
@@ -97,13 +97,13 @@ class _SampledDataset(Dataset):
 
 
 class ArrayDataset(Dataset):
-    """Dataset whose sample at a position is a tuple with the row at that position of each array."""
+    """Dataset of arrays: sample ``i`` is a tuple of row ``i`` of each array; of a single array, it is just the row."""
 
     def __init__(self, *args: Any) -> None:
         lengths = {len(one) for one in args}
         if len(lengths) != 1:
             raise ParameterError(f"expected one or more arrays of the same length, got lengths {sorted(lengths)}")
-        # Vectors, usually labels, become NumPy arrays, so that their elements are NumPy scalars, as in MXNet.
+        # Arrays with one axis, usually labels, become NumPy arrays. As in MXNet, their elements are NumPy scalars.
         self._data = [one.asnumpy() if isinstance(one, NDArray) and one.ndim == 1 else one for one in args]
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""``oneflow.core.record``: the package of the record messages."""
+"""``oneflow.core.record``: package of ``record_pb2``, the protobuf messages of records."""
 
 from recordmill.compat.oneflow.core.record import record_pb2
 

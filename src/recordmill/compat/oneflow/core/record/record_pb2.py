@@ -1,4 +1,4 @@
-"""``oneflow.core.record.record_pb2``: the record messages, under the name that OneFlow gives them."""
+"""``oneflow.core.record.record_pb2``: the record messages, at OneFlow's import path."""
 
 from recordmill.compat.oneflow import record_pb2
 

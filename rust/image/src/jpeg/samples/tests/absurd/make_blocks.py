@@ -77,7 +77,7 @@ def gray_jpeg(blocks: Array, quant: Array) -> bytes:
 
 
 def random_blocks(random: np.random.Generator) -> tuple[Array, Array]:
-    """Return 16 blocks with all, few, first-row, first- and fifth-row or only DC values, and the quantization steps."""
+    """Return 16 random blocks (dense, sparse, with one or two rows, or with DC only), and random quantization steps."""
     bits = random.integers(8, 15)
     blocks = random.integers(-(1 << bits) + 1, 1 << bits, (BLOCKS, 64))
     blocks[4:10][random.random((6, 64)) < 0.9] = 0

@@ -26,7 +26,7 @@ from recordmill.compat.mxnet.recordio import unpack
 _DEFAULT_HOME = "~/.mxnet"
 _EXTENSIONS = (".jpg", ".jpeg", ".png")
 _GZIP_MAGIC = b"\x1f\x8b"
-# The magic number of an MNIST file of bytes is this value plus the number of axes.
+# Magic number of MNIST files of uint8 values, to which the number of axes is added.
 _MNIST_MAGIC = 0x0800
 _CIFAR_SIDE = 32
 
@@ -47,7 +47,7 @@ class ImageRecordDataset(RecordFileDataset):
 
 
 class ImageFolderDataset(Dataset):
-    """Images and classes of a folder with one subfolder per class."""
+    """Images of a folder with one subfolder per class, and the class number of each image."""
 
     def __init__(
         self, root: str | os.PathLike[str], flag: int = 1, transform: Callable[[Any, Any], Any] | None = None
@@ -103,7 +103,7 @@ class _InMemoryDataset(Dataset):
         raise NotImplementedError
 
     def _find_first_existing(self, *names: str) -> Path:
-        """Return the first path in the folder that exists; `names` are alternatives for one file."""
+        """Return the path of the first of `names` that exists in the folder; they are alternative names of one file."""
         for name in names:
             if (self._root / name).exists():
                 return self._root / name

@@ -34,7 +34,7 @@ class Compose:
 
 
 class ToTensor:
-    """Move the channels of an image or a batch before height and width, and divide by 255, as float32."""
+    """Convert an image or a batch to float32, divide by 255, and move the channels before height and width."""
 
     def __call__(self, x: Any) -> Any:
         return nd_image.to_tensor(x)
@@ -87,14 +87,14 @@ class RandomResizedCrop:
 
 
 class RandomFlipLeftRight:
-    """Mirror horizontally with probability 0.5, drawn from Python's `random`."""
+    """Mirror horizontally with probability 0.5; the random number comes from Python's `random`."""
 
     def __call__(self, x: Any) -> Any:
         return nd_image.random_flip_left_right(x)
 
 
 class _ColorTransform:
-    """Apply an augmenter of ``mx.image`` in float32; convert the result to uint8 if the image was."""
+    """Apply an augmenter of ``mx.image`` in float32; a uint8 image is converted back to uint8 afterwards."""
 
     def __init__(self, augmenter: augmenters.Augmenter) -> None:
         self._augmenter = augmenter
@@ -105,7 +105,7 @@ class _ColorTransform:
 
 
 class RandomColorJitter(Compose):
-    """Change brightness, contrast and saturation in random order, then the hue."""
+    """Randomly change brightness, contrast and saturation, in random order, and then the hue."""
 
     def __init__(self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0) -> None:
         jitters: list[augmenters.Augmenter] = [augmenters.ColorJitterAug(brightness, contrast, saturation)]
@@ -114,7 +114,7 @@ class RandomColorJitter(Compose):
 
 
 class RandomLighting(_ColorTransform):
-    """Add random amounts of ImageNet's principal color axes, with standard deviation `alpha`."""
+    """Add a random amount of each of ImageNet's principal color axes; the amounts have standard deviation `alpha`."""
 
     def __init__(self, alpha: float) -> None:
         super().__init__(augmenters.LightingAug(alpha, EIGENVALUES, EIGENVECTORS))

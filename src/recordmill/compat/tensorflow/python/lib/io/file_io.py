@@ -7,7 +7,7 @@ from typing import Any
 from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 from recordmill.compat.tensorflow.files.gfile import GFile
 
-# Public names, and the function (module:name) that each refers to.
+# Function ("module:name") that each public name refers to.
 MEMBERS: dict[str, str] = {
     "FileIO": "files.gfile:GFile",
     "copy": "files.gfile",
