@@ -1,6 +1,6 @@
 """Types of the native module; proved against the built module by `make lint`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from typing import Any, TypeAlias, final
 
@@ -89,6 +89,15 @@ class Source:
     @staticmethod
     def from_bytes(
         data: _Buffer, *, compression: str | None = None, max_bytes: int = ..., spacing: int = ...
+    ) -> Source: ...
+    @staticmethod
+    def from_reader(
+        read: Callable[[int, int], _Buffer],
+        num_bytes: int,
+        *,
+        compression: str | None = None,
+        max_bytes: int = ...,
+        spacing: int = ...,
     ) -> Source: ...
     @staticmethod
     def join(parts: Sequence[Source]) -> Source: ...

@@ -1,7 +1,7 @@
 """Commands that are killed at random moments: nothing incomplete has a final name, and a retry gives the same bytes.
 
-`test_crash.py` kills at each operation of the storage; here seven real commands are killed by the clock, 21 times in the
-deep tests and 301 times in the campaign.
+`test_crash.py` kills at each operation of the storage; here seven real commands are killed by the clock, 21 times in
+the deep tests and 301 times in the campaign.
 """
 
 from __future__ import annotations

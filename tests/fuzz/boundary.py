@@ -10,7 +10,7 @@ import contextlib
 import gc
 import socket
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -537,3 +537,36 @@ def _block(args: Arguments) -> Any:
 @_add("Source.with_record_limit")
 def _with_record_limit(args: Arguments) -> Any:
     return args.keep(args.source().with_record_limit(args.offset()))
+
+
+@_add("Source.from_reader")
+def _from_reader(args: Arguments) -> Any:
+    """Open a source whose reads are right, short, too long, of the wrong type, or fail."""
+    data = args.file(samples.shards())
+    compression = args.odd(args.choose([None, "gzip", "zlib"]))
+    num_bytes = args.offset() if args.rarely() else len(data)
+    read = args.choose(_READERS[:2] * 3 + _READERS)
+    return args.keep(_core.Source.from_reader(partial(read, data), num_bytes, compression=compression))
+
+
+def _read_part(data: bytes, offset: int, length: int) -> bytes:
+    return data[offset : offset + length]
+
+
+def _read_short(data: bytes, offset: int, length: int) -> bytearray:
+    return bytearray(data[offset : offset + min(length, 1000)])
+
+
+def _read_too_much(data: bytes, offset: int, length: int) -> bytes:
+    return data[offset : offset + length + 1]
+
+
+def _read_numbers(data: bytes, offset: int, length: int) -> Any:
+    return np.zeros(length)
+
+
+def _fail_to_read(data: bytes, offset: int, length: int) -> bytes:
+    raise OSError(5, "fuzz")
+
+
+_READERS = [_read_part, _read_short, _read_too_much, _read_numbers, _fail_to_read]

@@ -59,15 +59,16 @@ def test_collection_raises_or_reads_all_records_if_any_operation_fails(format_na
         ("create_output", path) for path in map(sidecar_path, NAMES)
     }
     num_errors = 0
-    for fail_at, operation in enumerate(recorder.operations):
+    for fail_at in range(len(recorder.operations)):
         storage = write_to_memory(format_name, with_sidecars=with_sidecars)
+        faulty = FaultyStorage(storage, fail_at)
         try:
-            ids = read_ids(open_collection(FaultyStorage(storage, fail_at), format_name))
+            ids = read_ids(open_collection(faulty, format_name))
         except OSError:
-            assert operation not in optional
+            assert faulty.operations[fail_at] not in optional
             num_errors += 1
         else:
-            assert ids == list(range(NUM_RECORDS)), operation
+            assert ids == list(range(NUM_RECORDS)), faulty.operations[fail_at]
         assert set(storage.files) <= {*NAMES, *map(sidecar_path, NAMES)}, "no temporary file remains"
     assert num_errors >= len(NAMES)
 

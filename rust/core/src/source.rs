@@ -105,6 +105,36 @@ pub fn read_each_buffer<S: ReadAt + ?Sized>(
     Ok(done)
 }
 
+/// Fills `buf` with the bytes at `offset` of a file, which had `num_bytes` bytes when it was opened.
+///
+/// `read` is called with an offset and a buffer and returns the number of bytes that it has read, which may be less than
+/// the buffer. A call that was interrupted by a signal is repeated, as for [`io::Read::read_exact`].
+///
+/// # Errors
+///
+/// Returns [`SourceError::Changed`] if `read` returns 0, because the file has become shorter.
+pub fn read_exact_at(
+    num_bytes: u64,
+    offset: u64,
+    buf: &mut [u8],
+    mut read: impl FnMut(u64, &mut [u8]) -> io::Result<usize>,
+) -> Result<(), SourceError> {
+    let mut done = 0;
+    while done < buf.len() {
+        let position = offset + done as u64;
+        match read(position, &mut buf[done..]) {
+            Ok(0) => {
+                let detail = format!("{num_bytes} bytes when opened, but no data at offset {position} now");
+                return Err(SourceError::Changed(detail));
+            }
+            Ok(count) => done += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
 impl ReadAt for &[u8] {
     fn num_bytes(&self) -> Option<u64> {
         Some(self.len() as u64)
@@ -167,5 +197,43 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
 
     fn check_unchanged(&self) -> Result<(), SourceError> {
         (**self).check_unchanged()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads from `data` with a reader that takes each of `results` as the result of one call: a maximum number of
+    /// bytes, or an error.
+    fn read(data: &[u8], offset: u64, length: usize, results: Vec<io::Result<usize>>) -> Result<Vec<u8>, SourceError> {
+        let (mut buf, mut results) = (vec![0; length], results.into_iter());
+        read_exact_at(data.len() as u64, offset, &mut buf, |offset, buf| {
+            let count = buf.len().min(results.next().unwrap_or(Ok(usize::MAX))?);
+            data.read_at(offset, &mut buf[..count]).map_err(io::Error::other)
+        })?;
+        Ok(buf)
+    }
+
+    #[test]
+    fn read_exact_at_continues_after_short_and_interrupted_reads() {
+        let results = || vec![Ok(2), Err(io::ErrorKind::Interrupted.into()), Ok(1), Ok(3)];
+        for (offset, length) in [(0, 10), (3, 7), (9, 1), (10, 0)] {
+            let found = read(b"0123456789", offset, length, results()).unwrap();
+            assert_eq!(found, b"0123456789"[offset as usize..][..length]);
+        }
+    }
+
+    #[test]
+    fn read_exact_at_reports_early_end_as_change() {
+        let error = read(b"0123456789", 4, 6, vec![Ok(2), Ok(0)]).unwrap_err();
+        assert!(matches!(error, SourceError::Changed(_)));
+        assert_eq!(error.to_string(), "10 bytes when opened, but no data at offset 6 now");
+    }
+
+    #[test]
+    fn read_exact_at_returns_other_errors() {
+        let error = read(b"0123456789", 0, 10, vec![Ok(2), Err(io::Error::from_raw_os_error(5))]).unwrap_err();
+        assert!(matches!(error, SourceError::Io(error) if error.raw_os_error() == Some(5)));
     }
 }

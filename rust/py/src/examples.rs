@@ -12,7 +12,7 @@ use crate::byte_strings::ByteString;
 use crate::columns::{FrameArgs, RecordError, RecordSelection, record_error};
 use crate::error::out_of_memory_error;
 use crate::framing::PyFrameKind;
-use crate::long_strings::{max_threads, read_long_strings, split_by_bytes};
+use crate::long_strings::{RecordGroup, max_threads, read_long_strings, split_by_bytes};
 use crate::payload::{PyPlan, column_to_python};
 use crate::source::Source;
 
@@ -48,22 +48,37 @@ pub fn read_examples(
         let parse = |group: &Range<usize>| py.detach(|| records.parse_columns(group.clone(), plan));
         return groups.iter().map(|group| group_to_python(py, group.len(), parse(group))).collect();
     }
-    thread::scope(|scope| {
-        let groups_of = |thread: usize| groups.iter().skip(thread).step_by(num_threads);
-        let mut receivers: Vec<_> =
-            (0..num_threads).map(|thread| spawn_parser(scope, &records, plan, groups_of(thread))).collect();
-        let convert = |(number, group): (usize, &Range<usize>)| {
-            py.check_signals()?;
-            let parsed = match &mut receivers[number % num_threads] {
-                Some(receiver) => py.detach(move || receiver.recv()).ok(),
-                None => None,
-            };
-            // If the thread could not be started, or has ended, the caller's thread parses the group.
-            let parsed = parsed.unwrap_or_else(|| py.detach(|| records.parse_columns(group.clone(), plan)));
-            group_to_python(py, group.len(), parsed)
-        };
-        groups.iter().enumerate().map(convert).collect()
+    // The scope waits for its threads, which may need the interpreter lock, to read from a source of Python.
+    py.detach(|| {
+        thread::scope(|scope| {
+            Python::attach(|py| parse_groups_in_threads(py, scope, &records, plan, &groups, num_threads))
+        })
     })
+}
+
+/// Parses groups with several threads and converts them for Python.
+fn parse_groups_in_threads<'s>(
+    py: Python<'_>,
+    scope: &'s Scope<'s, '_>,
+    records: &'s RecordSelection,
+    plan: &'s Plan,
+    groups: &'s [Range<usize>],
+    num_threads: usize,
+) -> PyResult<Vec<RecordGroup>> {
+    let groups_of = |thread: usize| groups.iter().skip(thread).step_by(num_threads);
+    let mut receivers: Vec<_> =
+        (0..num_threads).map(|thread| spawn_parser(scope, records, plan, groups_of(thread))).collect();
+    let convert = |(number, group): (usize, &Range<usize>)| {
+        py.check_signals()?;
+        let parsed = match &mut receivers[number % num_threads] {
+            Some(receiver) => py.detach(move || receiver.recv()).ok(),
+            None => None,
+        };
+        // If the thread could not be started, or has ended, the caller's thread parses the group.
+        let parsed = parsed.unwrap_or_else(|| py.detach(|| records.parse_columns(group.clone(), plan)));
+        group_to_python(py, group.len(), parsed)
+    };
+    groups.iter().enumerate().map(convert).collect()
 }
 
 /// Read the columns of one record, in the form in which `read_examples` returns the columns of a group.
@@ -104,7 +119,7 @@ fn spawn_parser<'s>(
     thread::Builder::new().name("recordmill-read".into()).spawn_scoped(scope, work).ok().map(|_| receiver)
 }
 
-fn group_to_python(py: Python<'_>, num_records: usize, parsed: ParseResult) -> PyResult<(usize, Vec<Py<PyTuple>>)> {
+fn group_to_python(py: Python<'_>, num_records: usize, parsed: ParseResult) -> PyResult<RecordGroup> {
     let columns = parsed.map_err(record_error)?;
     let columns = columns.into_iter().map(|column| column_to_objects(py, column)).collect::<PyResult<_>>()?;
     Ok((num_records, columns))

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use recordmill_core::cached_file::CachedFile;
 use recordmill_core::checksum::crc32c;
 use recordmill_core::memory::{self, OutOfMemory};
-use recordmill_core::source::{ReadAt, SourceError, read_each_buffer};
+use recordmill_core::source::{ReadAt, SourceError, read_each_buffer, read_exact_at};
 use rustix::fs::OFlags;
 
 const IS_A_DIRECTORY: i32 = 21;
@@ -57,16 +57,7 @@ impl FileSource {
     }
 
     fn read(&self, offset: u64, buf: &mut [u8]) -> Result<(), SourceError> {
-        let mut done = 0;
-        while done < buf.len() {
-            match self.file.read_at(&mut buf[done..], offset + done as u64) {
-                Ok(0) => return Err(self.truncated_error(offset + done as u64)),
-                Ok(count) => done += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
+        read_exact_at(self.num_bytes, offset, buf, |offset, buf| self.file.read_at(buf, offset))
     }
 
     /// Reads the whole file. Returns None if it has changed or cannot be read.
@@ -159,12 +150,6 @@ impl ReadAt for FileSource {
     }
 }
 
-impl FileSource {
-    fn truncated_error(&self, offset: u64) -> SourceError {
-        changed_error(format_args!("{} bytes when opened, but no data at offset {offset} now", self.num_bytes))
-    }
-}
-
 /// Returns the error for a file that has changed.
 pub fn changed_error(detail: std::fmt::Arguments<'_>) -> SourceError {
     SourceError::Changed(detail.to_string())
@@ -182,7 +167,7 @@ impl ConcatenatedSource {
     pub fn new(parts: Vec<Arc<dyn ReadAt>>) -> Option<Self> {
         let mut starts = vec![0];
         for part in &parts {
-            starts.push(starts[starts.len() - 1] + part.num_bytes()?);
+            starts.push(u64::saturating_add(starts[starts.len() - 1], part.num_bytes()?));
         }
         Some(Self { parts, starts })
     }

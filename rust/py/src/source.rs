@@ -12,6 +12,7 @@ use recordmill_core::source::{ReadAt, SourceError};
 use crate::buffers::{ArrayView, Block};
 use crate::error::{fault_error, out_of_memory_error, source_error};
 use crate::files::{ConcatenatedSource, FileSource};
+use crate::reader_source::ReaderSource;
 
 type Compressed = CompressedSource<Arc<dyn ReadAt>>;
 
@@ -68,6 +69,22 @@ impl Source {
     fn from_bytes(data: &Bound<'_, PyAny>, compression: Option<&str>, max_bytes: u64, spacing: u64) -> PyResult<Self> {
         let copy = memory::copy(ArrayView::<u8>::from_object(data)?.as_slice()).map_err(out_of_memory_error)?;
         Self::new(Arc::new(copy), compression, max_bytes, spacing)
+    }
+
+    /// Create a source of `num_bytes` bytes that `read(offset, length)` returns as a buffer of at most `length` bytes.
+    ///
+    /// Native threads call `read`, several at a time. It may return fewer bytes than requested; for none, CoreChanged is
+    /// raised. If it raises InterruptedError, it is called again; other exceptions are raised unchanged.
+    #[staticmethod]
+    #[pyo3(signature = (read, num_bytes, *, compression=None, max_bytes=u64::MAX, spacing=1 << 20))]
+    fn from_reader(
+        read: &Bound<'_, PyAny>,
+        num_bytes: u64,
+        compression: Option<&str>,
+        max_bytes: u64,
+        spacing: u64,
+    ) -> PyResult<Self> {
+        Self::new(Arc::new(ReaderSource::new(read, num_bytes)?), compression, max_bytes, spacing)
     }
 
     /// Concatenate sources; none may be compressed.

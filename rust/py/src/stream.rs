@@ -17,7 +17,7 @@ use recordmill_core::framing::{
 use recordmill_core::source::{ReadAt, SourceError};
 
 use crate::buffers::{Block, copy_array, recycle_buffer, take_pooled_buffer};
-use crate::error::source_error;
+use crate::error::{is_python_exception, source_error};
 use crate::framing::{PyFrameKind, payloads_to_python};
 use crate::source::Source;
 
@@ -75,9 +75,10 @@ impl StreamState {
     fn produce_batch(&self) -> Option<(u64, PayloadBatch)> {
         let (number, estimate) = lock(&self.cursor).start_batch(&self.request)?;
         let mut window = SourceWindow::new(&self.request.source, take_pooled_buffer());
-        if let Some((offset, length)) = estimate {
-            // An error of this read is ignored, because it occurs again when the frames are scanned.
-            let _ = window.read_bytes(offset, length, 0);
+        if let Some((offset, length)) = estimate
+            && let Err(error) = window.read_bytes(offset, length, 0)
+        {
+            lock(&self.cursor).keep_exception(error);
         }
         let (first, scan) = self.find_batch_frames(number, &mut window)?;
         let batch = match scan {
@@ -339,7 +340,8 @@ impl BatchStream {
 impl Drop for BatchStream {
     fn drop(&mut self) {
         if self.process == std::process::id() {
-            self.stop_threads();
+            // The threads may need the interpreter lock, to read from a source of Python.
+            Python::attach(|py| py.detach(|| self.stop_threads()));
         } else {
             // The threads exist only in the parent process, so they cannot be joined here.
             std::mem::take(&mut self.threads).into_iter().for_each(std::mem::forget);
@@ -389,6 +391,8 @@ struct BatchCursor {
     record_len: u64,
     /// Whether there are no more batches.
     is_done: bool,
+    /// A Python exception that occurred while bytes were read ahead.
+    exception: Option<SourceError>,
 }
 
 impl BatchCursor {
@@ -402,6 +406,15 @@ impl BatchCursor {
             batch_len: INITIAL_BATCH_LEN,
             record_len: 0,
             is_done: false,
+            exception: None,
+        }
+    }
+
+    /// Keeps the error of a read if it is a Python exception. Other errors are ignored, because they occur again when
+    /// the frames are scanned.
+    fn keep_exception(&mut self, error: SourceError) {
+        if is_python_exception(&error) {
+            self.exception = Some(error);
         }
     }
 
@@ -437,8 +450,10 @@ impl BatchCursor {
         let limit = ScanLimit { num_records, num_bytes: SAMPLE_BYTES as u64, max_payload_bytes };
         let mut window = SourceWindow::new(&request.source, Vec::new());
         let scan = scan_window(&mut window, request.kind, self.offset, false, limit, SAMPLE_BYTES);
-        // An error is ignored, because it occurs again when the frames of the first batch are scanned.
-        let Ok(scan) = scan else { return };
+        let scan = match scan {
+            Ok(scan) => scan,
+            Err(error) => return self.keep_exception(error),
+        };
         if let Some(mean) = (scan.end - self.offset).checked_div(scan.offsets.len() as u64) {
             self.record_len = mean;
             self.batch_len = usize::try_from(mean.saturating_mul(request.num_records)).unwrap_or(usize::MAX / 4);
@@ -464,7 +479,10 @@ impl BatchCursor {
             true => batch_len_margin(self.batch_len),
             false => HEADER_READ_AHEAD,
         };
-        let scan = scan_window(window, request.kind, self.offset, false, limit, ahead);
+        let scan = match self.exception.take() {
+            Some(exception) => Err(exception),
+            None => scan_window(window, request.kind, self.offset, false, limit, ahead),
+        };
         let first = self.record;
         self.next += 1;
         match &scan {

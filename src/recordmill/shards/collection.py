@@ -186,7 +186,7 @@ class ShardCollection:
         try:
             return read((sources, which, kind, *frames), self._compile_schema(schema), verify=self.verify)
         except NATIVE_ERRORS as error:
-            with native_errors(shards[find_failed_source(error, sources, which)].name, rows):
+            with native_errors(shards[find_failed_source(error, which)].name, rows):
                 raise
 
     def _read_shard_by_shard(

@@ -22,8 +22,9 @@ from recordmill.errors import (
     TruncatedError,
 )
 
-# Exceptions that the native module raises for a shard. A MemoryError for a record has an attribute `ordinal`.
-NATIVE_ERRORS = (_core.CoreFault, _core.CoreChanged, MemoryError)
+# Exceptions that the native module raises for a shard. For a record, those other than CoreFault have an attribute
+# `ordinal`.
+NATIVE_ERRORS = (_core.CoreFault, _core.CoreChanged, MemoryError, OSError)
 _CLASSES: dict[str, type[RecordmillError]] = {
     "truncated_header": TruncatedError,
     "truncated_payload": TruncatedError,
@@ -105,17 +106,7 @@ def native_errors(shard: str, records: Sequence[int] | NDArray[np.int64] | None 
         raise
 
 
-def find_failed_source(error: Exception, sources: Sequence[_core.Source], which: NDArray[np.int64]) -> int:
-    """Return the position in `sources` of the source that caused an error, after one call read from several sources."""
-    if isinstance(error, _core.CoreFault | MemoryError):
-        ordinal = error.args[1] if isinstance(error, _core.CoreFault) else getattr(error, "ordinal", None)
-        return int(which[ordinal or 0]) if len(which) else 0
-    return next((number for number, source in enumerate(sources) if _has_source_changed(source)), 0)
-
-
-def _has_source_changed(source: _core.Source) -> bool:
-    try:
-        source.check_unchanged()
-    except (_core.CoreChanged, OSError):
-        return True
-    return False
+def find_failed_source(error: Exception, which: NDArray[np.int64]) -> int:
+    """Return the position in the sources of the one that caused an error, after one call read from several sources."""
+    ordinal = error.args[1] if isinstance(error, _core.CoreFault) else getattr(error, "ordinal", None)
+    return int(which[ordinal or 0]) if len(which) else 0

@@ -123,11 +123,12 @@ def _detect_compressed_format(
 
 def _read_head_before_damage(source: _core.Source, name: str) -> tuple[bytes, RecordmillError | None]:
     """Decompress the first bytes of a shard, up to the first damage; return the bytes, and the error or None."""
-    try:
-        return bytes(memoryview(source.read(0, HEAD_BYTES))), None
-    except _core.CoreFault as error:
-        damage = convert_error(error.args, name)
-    return bytes(memoryview(source.read(0, damage.offset))) if damage.offset else b"", damage
+    with native_errors(name):
+        try:
+            return bytes(memoryview(source.read(0, HEAD_BYTES))), None
+        except _core.CoreFault as error:
+            damage = convert_error(error.args, name)
+        return bytes(memoryview(source.read(0, damage.offset))) if damage.offset else b"", damage
 
 
 def _detect_format(head: bytes, num_bytes: int | None, declared: Format | None) -> Format | None:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import fnmatch
 import os
 from collections.abc import Callable, Sequence
+from enum import Enum
 from itertools import count
+from threading import RLock
 
 from recordmill import _core
 from recordmill.storage.base import OutputFile, Stat, Storage, output_exists_error
 from recordmill.storage.compression import Compression
 from recordmill.storage.local import natural_sort_key
+
+# Held while an operation is numbered, because several threads may read. It is no attribute of a storage, so that
+# storages can be pickled.
+_LOCK = RLock()
 
 
 class MemoryStorage:
@@ -132,8 +139,35 @@ class MemoryOutputFile:
         self._storage.remove(self.temporary)
 
 
+class Fault(Enum):
+    """What happens in the operation of a `FaultyStorage` that fails.
+
+    ``EIO``, ``EMFILE`` and ``EINTR`` raise an OSError with this error number. The others affect only ``read_at``:
+    ``SHORT_READ`` returns half of the requested bytes, and ``EARLY_END`` returns none.
+    """
+
+    EIO = errno.EIO
+    EMFILE = errno.EMFILE
+    EINTR = errno.EINTR
+    SHORT_READ = "short read"
+    EARLY_END = "early end"
+
+    def limit_read(self, length: int) -> int:
+        """Return the number of bytes that a read of `length` bytes returns.
+
+        Parameters
+        ----------
+        length : int
+
+        Returns
+        -------
+        int
+        """
+        return {Fault.SHORT_READ: (length + 1) // 2, Fault.EARLY_END: 0}.get(self, length)
+
+
 class FaultyStorage:
-    """A storage that records the operations called on it, and can raise an error in one of them.
+    """A storage that records the operations called on it, and can make one of them fail.
 
     To test every point of failure of a program, run it once without a fault, and then once for each recorded
     operation with `fail_at` as the number of that operation.
@@ -146,19 +180,40 @@ class FaultyStorage:
         Number of the operation that fails, from 0, in the order of calls; by default none fails.
     error : callable
         Called with the path of the operation that fails; returns the exception to raise instead of performing it.
+    fault : Fault, optional
+        What happens in the operation that fails, instead of `error`.
 
     Attributes
     ----------
     operations : list of (str, str)
-        Name of each operation and its path: the methods of `Storage` and, for files that are being written, ``write``,
-        ``finish`` and ``commit``. ``discard`` is not recorded, because it must not fail.
+        Name of each operation and its path: the methods of `Storage`; ``read_at`` for each read of a file that is open;
+        and, for files that are being written, ``write``, ``finish`` and ``commit``. ``discard`` is not recorded,
+        because it must not fail.
+
+    Examples
+    --------
+    >>> from recordmill.testing.storage import Fault, FaultyStorage, MemoryStorage
+    >>> memory = MemoryStorage()
+    >>> memory.write("file", b"0123")
+    >>> storage = FaultyStorage(memory, fail_at=1, fault=Fault.EIO)
+    >>> source = storage.open(["file"])
+    >>> source.read(0, 4)
+    Traceback (most recent call last):
+    OSError: [Errno 5] Input/output error
+    >>> bytes(memoryview(source.read(0, 4)))
+    b'0123'
     """
 
     def __init__(
-        self, storage: Storage, fail_at: int | None = None, error: Callable[[str], BaseException] = OSError
+        self,
+        storage: Storage,
+        fail_at: int | None = None,
+        error: Callable[[str], BaseException] = OSError,
+        *,
+        fault: Fault | None = None,
     ) -> None:
         self.operations: list[tuple[str, str]] = []
-        self._storage, self._fail_at, self._error = storage, fail_at, error
+        self._storage, self._fail_at, self._error, self._fault = storage, fail_at, error, fault
 
     def record_operation(self, operation: str, path: str) -> None:
         """Append an operation to `operations`; raise the error if it is the operation that must fail.
@@ -168,9 +223,21 @@ class FaultyStorage:
         operation : str
         path : str
         """
-        self.operations.append((operation, path))
-        if len(self.operations) - 1 == self._fail_at:
+        if self._is_faulty(operation, path):
+            self._raise_error(operation, path)
+
+    def _is_faulty(self, operation: str, path: str) -> bool:
+        with _LOCK:
+            self.operations.append((operation, path))
+            return len(self.operations) - 1 == self._fail_at
+
+    def _raise_error(self, operation: str, path: str) -> None:
+        if self._fault is None:
             raise self._error(path)
+        if isinstance(self._fault.value, int):
+            # The native module, which opens and reads files, does not add their names.
+            names = () if operation in ("open", "read_at") else (path,)
+            raise OSError(self._fault.value, os.strerror(self._fault.value), *names)
 
     def expand(self, pattern: str) -> list[str]:
         """List the files that a path, glob pattern or directory stands for, in natural order."""
@@ -190,7 +257,20 @@ class FaultyStorage:
     def open(self, paths: Sequence[str], compression: Compression | None = None, max_bytes: int = 0) -> _core.Source:
         """Open one or several files as one stream that can be read at any offset; offsets count uncompressed bytes."""
         self.record_operation("open", paths[0])
-        return self._storage.open(paths, compression, max_bytes)
+        sources = [self._open_file(path, compression, max_bytes) for path in paths]
+        return sources[0] if len(sources) == 1 else _core.Source.join(sources)
+
+    def _open_file(self, path: str, compression: Compression | None, max_bytes: int) -> _core.Source:
+        file = self._storage.open([path])
+
+        def read(offset: int, length: int) -> _core.Block:
+            if self._is_faulty("read_at", path):
+                self._raise_error("read_at", path)
+                length = length if self._fault is None else self._fault.limit_read(length)
+            return file.read_stored(offset, length)
+
+        num_bytes = file.num_stored_bytes or 0
+        return _core.Source.from_reader(read, num_bytes, compression=compression, max_bytes=max_bytes)
 
     def read(self, path: str) -> bytes:
         """Read a whole file into memory."""
