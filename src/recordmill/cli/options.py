@@ -27,7 +27,7 @@ def add_command(commands: Commands, name: str, summary: str, description: str) -
 
 def add_paths_argument(parser: argparse.ArgumentParser) -> None:
     """Add the argument for the shards that a command reads."""
-    parser.add_argument("paths", nargs="+", metavar="SHARD", help="a file, a folder, or a quoted glob pattern")
+    parser.add_argument("paths", nargs="+", metavar="SHARD", help="a file, folder, prefix, or quoted glob pattern")
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:

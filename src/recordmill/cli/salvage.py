@@ -11,6 +11,7 @@ from recordmill.cli.options import (
     FORMATS,
     PAYLOADS,
     Commands,
+    add_break_lock_option,
     add_command,
     add_limit_options,
     add_paths_argument,
@@ -58,6 +59,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         help="write no index; the first read of the shards builds it",
     )
     group.add_argument("--overwrite", action="store_true", help="replace existing shards")
+    add_break_lock_option(group)
 
 
 def _add_reading_options(parser: argparse.ArgumentParser) -> None:
@@ -86,6 +88,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
         source_compression=None if args.source_compression == "none" else args.source_compression,
         payload=None if args.payload == "none" else args.payload,
         overwrite=args.overwrite,
+        break_lock=args.break_lock,
         index=args.index,
         **get_limit_options(args),
     )

@@ -132,7 +132,7 @@ def locked_error(path: str, owner: LockOwner | None) -> DestinationLockedError:
     """Create the error for a destination that is locked."""
     name = "an unknown process" if owner is None else f"process {owner.pid} on {owner.host}, since {owner.started}"
     return DestinationLockedError(
-        f"another writer has locked this destination: {name}",
+        f"a writer has locked this destination: {name}",
         kind="locked",
         shard=path,
         host=None if owner is None else owner.host,

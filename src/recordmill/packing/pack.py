@@ -224,10 +224,6 @@ def pack(  # noqa: PLR0913 (the options of one command)
             raise ValueError(
                 "resume and the options of images and labels require a source of files: examples are written unchanged"
             )
-        if resume:
-            raise ValueError(
-                "resume=True requires a source of files: an iterable cannot be compared with an earlier one"
-            )
         result = _pack_examples(source, destination, format_.name, outputs, payload, schema, shuffle, progress)
     if entry_points:
         for path in result.paths:

@@ -32,6 +32,7 @@ from recordmill.shards.paths import Paths, check_local_path
 from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.sound_records import SoundRecords, find_sound_records
 from recordmill.shards.spanning import group_spanning_files
+from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex, Ragged
 
@@ -199,18 +200,31 @@ def salvage(  # noqa: PLR0913 (the options of one command)
         "max_decompressed_bytes": max_decompressed_bytes,
         "max_record_bytes": max_record_bytes,
     }
-    selection = select_shards(source, LOCAL)
-    selection.raise_if_interrupted(LOCAL)
-    files = selection.files
-    format_ = _choose_format(target, format, files, options)
     shard_options = ShardOptions(compression, compression_level, overwrite, index, break_lock)
-    dataset = DatasetOutput(LOCAL, target, format_, shard_options)
+    return salvage_shards(LOCAL, source, target, format, shard_options, options, payload)
+
+
+def salvage_shards(
+    storage: Storage,
+    source: Paths,
+    destination: str,
+    format_name: str | None,
+    shard_options: ShardOptions,
+    options: Mapping[str, Any],
+    payload: str | None,
+) -> SalvageResult:
+    """Copy the sound records of shards to new shards; `options` are keyword arguments of `open_shard`."""
+    selection = select_shards(source, storage)
+    selection.raise_if_interrupted(storage)
+    files = selection.files
+    format_ = _choose_format(storage, destination, format_name, files, options)
+    dataset = DatasetOutput(storage, destination, format_, shard_options)
     try:
         paths = dataset.shard_paths(len(files))
-        _check_no_source(files, [*paths, *dataset.find_other_shards(paths)])
+        _check_no_source(storage, files, [*paths, *dataset.find_other_shards(paths)])
         dataset.check_not_existing(paths)
         dataset.remove_leftover_files()
-        result = _Salvage(files, dataset, format_, options, payload).run()
+        result = _Salvage(storage, files, dataset, format_, options, payload).run()
     except BaseException:
         dataset.discard()
         raise
@@ -233,7 +247,9 @@ def _add_missing_shards(result: SalvageResult, selection: Selection) -> SalvageR
     )
 
 
-def _choose_format(destination: str, name: str | None, files: Sequence[str], options: Mapping[str, Any]) -> Format:
+def _choose_format(
+    storage: Storage, destination: str, name: str | None, files: Sequence[str], options: Mapping[str, Any]
+) -> Format:
     """Choose the format of the new shards: by name, by the suffix of the destination, or that of the sources."""
     if name is not None:
         return get_format(name)
@@ -241,28 +257,28 @@ def _choose_format(destination: str, name: str | None, files: Sequence[str], opt
     for format_ in FORMATS.values():
         if stem.endswith(format_.suffixes):
             return format_
-    found = {shard.format.name: shard.format for shard in _open_readable_shards(files, options)}
+    found = {shard.format.name: shard.format for shard in _open_readable_shards(storage, files, options)}
     if len(found) > 1:
         names = ", ".join(sorted(found))
         raise ValueError(f"the sources have different formats ({names}): choose one for the new shards with format=...")
     return next(iter(found.values()), next(iter(FORMATS.values())))
 
 
-def _open_readable_shards(files: Sequence[str], options: Mapping[str, Any]) -> Iterator[OpenShard]:
+def _open_readable_shards(storage: Storage, files: Sequence[str], options: Mapping[str, Any]) -> Iterator[OpenShard]:
     for path in files:
         try:
-            yield open_shard([path], **options, storage=LOCAL)
+            yield open_shard([path], **options, storage=storage)
         except RecordmillError:
             continue  # The file is reported as lost.
 
 
-def _check_no_source(sources: Sequence[str], replaced: Sequence[str]) -> None:
+def _check_no_source(storage: Storage, sources: Sequence[str], replaced: Sequence[str]) -> None:
     """Raise InputError if the new shards would replace a source, or a file beside it."""
-    kept = {_identify(path): source for source in sources for path in _list_companions(source)}
+    kept = {_identify(storage, path): source for source in sources for path in _list_companions(source)}
     kept.pop(None, None)
     for path in replaced:
         for name in _list_companions(path):
-            if (source := kept.get(_identify(name))) is not None:
+            if (source := kept.get(_identify(storage, name))) is not None:
                 raise InputError(
                     "the destination would replace one of the sources, or a file beside it",
                     kind="same_file",
@@ -272,10 +288,10 @@ def _check_no_source(sources: Sequence[str], replaced: Sequence[str]) -> None:
                 )
 
 
-def _identify(path: str) -> tuple[int, ...] | None:
+def _identify(storage: Storage, path: str) -> tuple[int, ...] | None:
     """Return the id of a file; None if there is no such file."""
     try:
-        return LOCAL.stat(path).file_id or None
+        return storage.stat(path).file_id or None
     except OSError:
         return None
 
@@ -292,13 +308,14 @@ class _Salvage:
 
     def __init__(
         self,
+        storage: Storage,
         files: Sequence[str],
         dataset: DatasetOutput,
         format_: Format,
         options: Mapping[str, Any],
         payload: str | None,
     ) -> None:
-        self._files, self._dataset, self._format = files, dataset, format_
+        self._storage, self._files, self._dataset, self._format = storage, files, dataset, format_
         self._options, self._payload = options, payload
         self._paths = dataset.shard_paths(len(files))
         self._lost: list[LostRanges] = []
@@ -306,7 +323,7 @@ class _Salvage:
         self._schemas: list[tuple[Schema | None, str | None]] = []
 
     def run(self) -> SalvageResult:
-        for files in group_spanning_files(self._files, self._options, LOCAL):
+        for files in group_spanning_files(self._files, self._options, self._storage):
             self._copy_stream(files)
         outputs = self._dataset.outputs
         if any(output.num_records for output in outputs):
@@ -336,12 +353,12 @@ class _Salvage:
     def _copy_stream(self, files: Sequence[str]) -> None:
         """Copy the sound records of one file, or of several files whose records continue in the next one."""
         try:
-            shard = open_shard(files, **self._options, storage=LOCAL)
+            shard = open_shard(files, **self._options, storage=self._storage)
             records = find_sound_records(shard, self._payload)
         except ShardChangedError:
             raise
         except RecordmillError as error:
-            self._lost.append(_describe_unreadable(files, error))
+            self._lost.append(_describe_unreadable(self._storage, files, error))
             for _ in files:
                 self._add_shard(num_records=0)
             return
@@ -430,7 +447,7 @@ def _split_pieces(frames: FrameIndex, start: int, stop: int) -> Iterator[slice]:
         start = end
 
 
-def _describe_unreadable(files: Sequence[str], error: RecordmillError) -> LostRanges:
+def _describe_unreadable(storage: Storage, files: Sequence[str], error: RecordmillError) -> LostRanges:
     """Describe files that cannot be read at all."""
     reason = str(error).splitlines()[0]
     if error.hint is not None:
@@ -440,7 +457,7 @@ def _describe_unreadable(files: Sequence[str], error: RecordmillError) -> LostRa
         LostRange(
             path, 0, None if num_bytes else 0, error.kind or "unreadable", reason, int(num_bytes > 0), not num_bytes
         )
-        for path, num_bytes in ((path, LOCAL.stat(path).num_bytes) for path in files)
+        for path, num_bytes in ((path, storage.stat(path).num_bytes) for path in files)
     ]
     num_records = sum(lost.num_records for lost in ranges)
     return LostRanges(ranges, len(ranges), num_records, all(lost.is_exact for lost in ranges))

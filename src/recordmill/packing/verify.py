@@ -11,8 +11,9 @@ from recordmill.errors import RecordmillError
 from recordmill.packing.recode import check_decodable
 from recordmill.packing.records import has_image_signature
 from recordmill.shards.collection import ShardCollection
+from recordmill.shards.completeness import select_shards
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES
-from recordmill.shards.paths import Paths, expand_paths
+from recordmill.shards.paths import Paths
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.shards.verify import Report, verify_shards
 from recordmill.storage.local import LOCAL
@@ -87,7 +88,7 @@ def _add_image_faults(report: Report, paths: Paths, options: Mapping[str, Any], 
     """Decode all images, and return the report with a fault added for each image that cannot be decoded."""
     faults: list[Fault] = []
     decoded: set[str] = set()
-    for files in group_spanning_files(expand_paths(paths, LOCAL), options, LOCAL):
+    for files in group_spanning_files(select_shards(paths, LOCAL).files, options, LOCAL):
         try:
             collection = ShardCollection(files, payload=None if payload == "auto" else payload, **options)
         except RecordmillError:

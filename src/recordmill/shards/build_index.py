@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,13 @@ from recordmill.concurrency.threads import num_cpus
 from recordmill.errors import FeatureError, FormatError, WriteError
 from recordmill.schema import Feature, Schema
 from recordmill.shards.collection import ShardCollection
+from recordmill.shards.completeness import select_shards
 from recordmill.shards.entry_points import DIRECTORY_BYTES, EntryPointWriter
 from recordmill.shards.foreign_index import write_foreign_index
 from recordmill.shards.index import load_index, save_sidecar, scan_shard
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard, open_shard
-from recordmill.shards.paths import Paths, expand_paths
+from recordmill.shards.paths import Paths
 from recordmill.shards.reader import records_per_read
 from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.spanning import group_spanning_files
@@ -84,15 +86,34 @@ def build_index(
     >>> len(paths)
     1
     """
-    threads = threads or num_cpus()
-    storage = LOCAL
+    return index_shards(
+        LOCAL,
+        paths,
+        {"format": format, "compression": compression},
+        checksums=checksums,
+        foreign=foreign,
+        entry_points=entry_points,
+        threads=threads or num_cpus(),
+    )
+
+
+def index_shards(
+    storage: Storage,
+    paths: Paths,
+    options: dict[str, Any],
+    *,
+    checksums: bool,
+    foreign: bool,
+    entry_points: bool | str | Sequence[str],
+    threads: int,
+) -> list[str]:
+    """Build and save the indexes of shards; `options` are the arguments `format` and `compression` of `open_shard`."""
     written: list[str | None] = []
-    options = {"format": format, "compression": compression}
-    for files in group_spanning_files(expand_paths(paths, storage), options, storage):
+    for files in group_spanning_files(select_shards(paths, storage).files, options, storage):
         if len(files) > 1:
             raise _spanning_record_error(files)
         (path,) = files
-        shard = open_shard([path], format, compression, storage=storage)
+        shard = open_shard([path], **options, storage=storage)
         loaded = load_index(shard, "never")
         if loaded.condition in ("damaged", "truncated"):
             # The old sidecar describes the shard before the damage, but the new index must describe the current bytes.
@@ -108,8 +129,8 @@ def build_index(
         if foreign:
             written.append(write_foreign_index(shard, sidecar.index))
         if entry_points is not False:
-            options = {"format": shard.format.name, "compression": shard.compression}
-            written.append(build_entry_points(path, entry_points, threads=threads, storage=storage, **options))
+            kind = {"format": shard.format.name, "compression": shard.compression}
+            written.append(build_entry_points(path, entry_points, threads=threads, storage=storage, **kind))
     return [name for name in written if name is not None]
 
 

@@ -119,7 +119,7 @@ def save_sidecar(path: str, sidecar: Sidecar, storage: Storage) -> str | None:
 
 def save_schema(shard: OpenShard, sidecar: Sidecar, schema: Schema, payload: str) -> None:
     """Add an inferred schema to the sidecar of a shard, and save the sidecar."""
-    if len(shard.paths) == 1 and not _is_evidence_of_damage(shard):
+    if len(shard.paths) == 1 and not _must_keep_sidecar(shard):
         inferred = replace(sidecar, schema=schema, payload=payload, is_inferred=True)
         save_sidecar(shard.paths[0], inferred, shard.storage)
 
@@ -174,17 +174,25 @@ def load_index(shard: OpenShard, mode: IndexMode = "auto") -> ShardIndex:
                 return ShardIndex(known, condition)
         is_extended = condition == "appended" and shard.compression is None
         loaded = scan_shard(shard, known if is_extended else None)
-        if not loaded.faults and mode == "auto" and len(shard.paths) == 1 and not _is_evidence_of_damage(shard):
+        if not loaded.faults and mode == "auto" and len(shard.paths) == 1 and not _must_keep_sidecar(shard):
             save_sidecar(shard.paths[0], loaded.sidecar, shard.storage)
     return loaded
 
 
-def _is_evidence_of_damage(shard: OpenShard) -> bool:
-    """Return True if an existing sidecar shows that the shard was truncated or that bits flipped.
+def _must_keep_sidecar(shard: OpenShard) -> bool:
+    """Return True if an existing sidecar must not be replaced.
 
-    Such a sidecar must not be replaced, because `verify` reports the damage from it.
+    This is so if it shows that the shard was truncated or that bits flipped, because `verify` reports the damage from
+    it; and if it cannot be read now, because it may be readable again later.
     """
     stored = shard.source.num_stored_bytes
+    for storage, location in sidecar_locations(shard.storage, shard.paths[0]):
+        try:
+            storage.read(location)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return True
     for sidecar in load_sidecars(shard.paths[0], shard.storage):
         if is_truncated(sidecar, shard.source):
             return True
