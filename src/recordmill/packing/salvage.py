@@ -416,7 +416,7 @@ class _Salvage:
             return None
         try:
             known = read_foreign_index(shard)
-        except (FormatError, OSError):
+        except FormatError:
             return None
         keys = {} if known is None else dict(zip(known[1], known[0], strict=True))
         found = [keys.get(offset) for offset in records.frames.offsets.tolist()] if keys else [None]

@@ -315,13 +315,23 @@ class DatasetOutput:
         except BaseException as error:
             if not self._options.overwrite:
                 self._undo(journal)
-            elif isinstance(error, RecordmillError):
-                error.hint = f"`recordmill repair {self.prefix}` completes the work"
             elif not isinstance(error, Exception):  # Ctrl-C: some files are already replaced, so replace the rest.
                 apply_journal(self._storage, folder, journal)
                 self._storage.remove(journal_path(self.prefix))
+            elif isinstance(error, OSError):
+                raise self._interrupted_overwrite_error(error) from error
             raise
         return failed
+
+    def _interrupted_overwrite_error(self, error: OSError) -> WriteError:
+        cause = error.message if isinstance(error, WriteError) else error.strerror or str(error)
+        return WriteError(
+            f"the old shards are not completely replaced: {cause}",
+            kind="interrupted_commit",
+            errno=error.errno,
+            shard=error.shard if isinstance(error, WriteError) else self.prefix,
+            hint=f"`recordmill repair {self.prefix}` completes the work",
+        )
 
     def _write_journal(self, journal: Journal) -> None:
         self._is_journaled = True
