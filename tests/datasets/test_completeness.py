@@ -214,6 +214,14 @@ def test_prefix_opens_only_its_own_dataset(tmp_path: Path, family: str) -> None:
         rm.open(tmp_path / "tra")
 
 
+def test_empty_folder_has_no_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for source in ("out", tmp_path / "out", "out/", "out/*", "out/train"):
+        with pytest.raises(FileNotFoundError):
+            rm.open(source)
+
+
 def test_single_file_is_a_complete_dataset_and_admits_other_files(tmp_path: Path) -> None:
     (path,) = write(tmp_path / "train.tfrecord", shards=1)
     assert rm.info(path).complete is True and rm.info(tmp_path).complete is True

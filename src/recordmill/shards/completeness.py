@@ -245,7 +245,8 @@ def _select_prefix(selection: Selection, destination: str, storage: Storage) -> 
     folder, prefix_name = os.path.split(build_path_prefix(destination))
     names = [name for name in storage.list_names(folder) if is_name_of_dataset(name, prefix_name)]
     paths = [os.path.join(folder, name) for name in names if not name.endswith(COMPANION_SUFFIXES)]
-    selection.files = sorted(paths, key=natural_sort_key)
+    files = [path for path in paths if expand_path(path, storage) == [path]]
+    selection.files = sorted(files, key=natural_sort_key)
     _check_folder(selection, folder, lambda name: is_name_of_dataset(name, prefix_name), storage)
 
 
