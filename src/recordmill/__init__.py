@@ -218,10 +218,14 @@ def __getattr__(name: str) -> Any:
     elif name in _MODULE_OF:
         value = getattr(importlib.import_module(f"recordmill.{_MODULE_OF[name]}"), name)
     else:
-        raise AttributeError(f"module 'recordmill' has no attribute {name!r}")
+        from recordmill.suggestions import suggest_name
+
+        similar = None if name.startswith("_") else suggest_name(name, __dir__())
+        hint = f"; did you mean {similar!r}?" if similar else ""
+        raise AttributeError(f"module 'recordmill' has no attribute {name!r}{hint}")
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_ADAPTERS})
+    return sorted({*__all__, *_ADAPTERS, "__version__"})
