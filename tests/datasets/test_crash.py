@@ -36,7 +36,7 @@ pytestmark = [
 ]
 # The fast and the deep tests try a sample of the operations, the campaign all of them.
 STEP = pytest.mark.parametrize(
-    "step", [29, pytest.param(7, marks=pytest.mark.deep), pytest.param(1, marks=pytest.mark.campaign)]
+    "step", [29, pytest.param(11, marks=pytest.mark.deep), pytest.param(1, marks=pytest.mark.campaign)]
 )
 JOBS: dict[str, dict[str, Any]] = {
     "tfrecord": {"format": "tfrecord", "shards": 3},

@@ -28,7 +28,7 @@ from recordmill.testing.storage import Fault, FaultyStorage, MemoryStorage
 
 # The fast tests try a sample of the operations, the deep ones more, the campaign all of them.
 STEP = pytest.mark.parametrize(
-    "step", [23, pytest.param(5, marks=pytest.mark.deep), pytest.param(1, marks=pytest.mark.campaign)]
+    "step", [23, pytest.param(7, marks=pytest.mark.deep), pytest.param(1, marks=pytest.mark.campaign)]
 )
 FORMATS = {"tfrecord": None, "tfrecord.gz": "gzip", "recordio": None, "ofrecord": None}
 # A short read is completed by the next one, and a read that a signal interrupts is repeated.

@@ -25,6 +25,7 @@ NAMES = ["data/part-0", "data/part-1"]
 PATTERN = "data/part-*"
 NUM_RECORDS = 24
 ROWS = {name: range(start, start + NUM_RECORDS // 2) for name, start in zip(NAMES, (0, NUM_RECORDS // 2), strict=True)}
+pytestmark = pytest.mark.deep
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {"plain": bytes, "gzip": gzip.compress}
 
 

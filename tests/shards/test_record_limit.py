@@ -231,3 +231,12 @@ def test_memory_error_names_the_record_and_can_be_pickled() -> None:
     assert not isinstance(caught.value, rm.RecordmillError)
     with pytest.raises(MemoryError, match=r"^not enough memory: a.tfrecord$"), errors.native_errors("a.tfrecord"):
         raise MemoryError
+
+
+@pytest.mark.parametrize("family", ["recordio", "ofrecord"])
+def test_index_of_longer_records_needs_a_higher_limit(tmp_path: Path, family: str) -> None:
+    with rm.PayloadWriter(tmp_path / "shard", format=family, index="never") as writer:
+        writer.write(b"x" * 2000)
+    with pytest.raises(rm.LimitError, match="max_record_bytes"):
+        rm.build_index(tmp_path / "shard", format=family, max_record_bytes=1000)
+    assert len(rm.build_index(tmp_path / "shard", format=family, max_record_bytes=2000)) == 1

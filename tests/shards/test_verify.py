@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +194,24 @@ def test_verify_can_be_interrupted_within_shard(tmp_path: Path) -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def test_records_between_two_damages_of_a_compressed_shard_are_found(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    payloads = [generator.bytes(300) for _ in range(3000)]
+    data = bytearray(b"".join(map(tfrecord.frame, payloads)))
+    data[2500 * (len(data) // 3000)] ^= 1
+    stream = gzip.compress(bytes(data), 1)
+    stream = stream[: len(stream) * 9 // 10]
+    num_sound = len(zlib.decompressobj(31).decompress(stream)) // (len(data) // 3000) - 1
+    path = tmp_path / "a.tfrecord.gz"
+    path.write_bytes(stream)
+    report = rm.verify(path, payload=None)
+    assert report.num_records == num_sound
+    assert [fault.kind for fault in report.faults] == ["length_checksum", "bad_compression"]
+    dataset = rm.open(path, payload="raw")
+    loader = dataset.batch(64).loader(threads=0, on_error="skip")
+    assert sum(len(batch["payload"]) for batch in loader) == num_sound
 
 
 # Storage that is not the local file system

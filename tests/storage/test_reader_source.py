@@ -31,6 +31,7 @@ SHARD = _DATA.tobytes()
 OFFSETS = np.cumsum(LENGTHS) - LENGTHS
 STORED = {None: SHARD, "gzip": gzip.compress(SHARD, 1)}
 
+pytestmark = pytest.mark.deep
 Reader = Callable[[int, int], Any]
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 
 from recordmill.cli.errors import OK
-from recordmill.cli.options import Commands, add_command, add_paths_argument, add_reading_options, get_reading_options
+from recordmill.cli.options import (
+    Commands,
+    add_command,
+    add_limit_options,
+    add_paths_argument,
+    add_reading_options,
+    get_limit_options,
+    get_reading_options,
+)
 from recordmill.cli.printer import Printer, print_note
 
 _DESCRIPTION = """\
@@ -36,6 +44,7 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
         help="also store entry points of JPEG images, which make decoding crops faster (reads all data)",
     )
     add_reading_options(parser)
+    add_limit_options(parser)
     return parser
 
 
@@ -44,7 +53,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     import recordmill as rm
 
     options = {"checksums": args.checksums, "foreign": args.foreign, "entry_points": args.entry_points}
-    written = rm.build_index(args.paths, **options, **get_reading_options(args))
+    written = rm.build_index(args.paths, **options, **get_reading_options(args), **get_limit_options(args))
     printer.print_result(written, written)
     if not written:
         print_note("no index was stored: neither the folder of the shards nor the cache folder is writable")

@@ -68,7 +68,7 @@ def _format_info(plain: dict[str, Any]) -> Iterator[str]:
         f"{format_bytes(plain['num_bytes'])}{_COMPLETENESS[plain['complete']]}"
     )
     if plain["classes"]:
-        yield f"{format_count(len(plain['classes']), 'class')}: {_format_names(plain['classes'])}"
+        yield f"{len(plain['classes']):,} class names: {_format_names(plain['classes'])}"
     yield ""
     if plain["payload"] is not None:
         yield f"payload {plain['payload']}; features of the first {format_count(plain['num_sampled'], 'record')}:"

@@ -69,6 +69,18 @@ def get_limit_options(args: argparse.Namespace) -> dict[str, Any]:
     return {"max_decompressed_bytes": args.max_decompressed_bytes, "max_record_bytes": args.max_record_bytes}
 
 
+def add_no_index_option(group: Any) -> None:
+    """Add the option of commands that write shards without an index."""
+    group.add_argument(
+        "--no-index",
+        dest="index",
+        action="store_const",
+        const="never",
+        default="auto",
+        help="write no index; the first read of the shards builds it",
+    )
+
+
 def add_break_lock_option(parser: Any) -> None:
     """Add the option that takes over the lock of another writer."""
     parser.add_argument(

@@ -14,6 +14,7 @@ from recordmill.cli.options import (
     Commands,
     add_break_lock_option,
     add_command,
+    add_no_index_option,
     parse_byte_count,
     parse_positive_integer,
 )
@@ -143,14 +144,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="store entry points of JPEG images, which make decoding crops faster",
     )
-    group.add_argument(
-        "--no-index",
-        dest="index",
-        action="store_const",
-        const="never",
-        default="auto",
-        help="write no index; the first read of the shards builds it",
-    )
+    add_no_index_option(group)
     group.add_argument("--overwrite", action="store_true", help="replace existing shards")
 
 

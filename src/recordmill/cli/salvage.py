@@ -14,6 +14,7 @@ from recordmill.cli.options import (
     add_break_lock_option,
     add_command,
     add_limit_options,
+    add_no_index_option,
     add_paths_argument,
     get_limit_options,
 )
@@ -50,14 +51,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         "--format", choices=FORMATS, help="format of the new shards (default: by the suffix of DEST, else unchanged)"
     )
     group.add_argument("--compression", choices=("gzip", "zlib"), help="compress the new shards (tfrecord only)")
-    group.add_argument(
-        "--no-index",
-        dest="index",
-        action="store_const",
-        const="never",
-        default="auto",
-        help="write no index; the first read of the shards builds it",
-    )
+    add_no_index_option(group)
     group.add_argument("--overwrite", action="store_true", help="replace existing shards")
     add_break_lock_option(group)
 

@@ -18,7 +18,7 @@ from recordmill.shards.entry_points import DIRECTORY_BYTES, EntryPointWriter
 from recordmill.shards.foreign_index import write_foreign_index
 from recordmill.shards.index import load_index, save_sidecar, scan_shard
 from recordmill.shards.native_errors import native_errors
-from recordmill.shards.open import OpenShard, open_shard
+from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_shard
 from recordmill.shards.paths import Paths
 from recordmill.shards.reader import records_per_read
 from recordmill.shards.sidecar import Sidecar
@@ -35,7 +35,7 @@ _CHUNK_BYTES = 8 << 20
 
 
 @suggest_arguments
-def build_index(
+def build_index(  # noqa: PLR0913 (the options of one function)
     paths: Paths,
     *,
     format: str | None = None,  # noqa: A002
@@ -44,6 +44,8 @@ def build_index(
     foreign: bool = False,
     entry_points: bool | str | Sequence[str] = False,
     threads: int | None = None,
+    max_decompressed_bytes: int | None = None,
+    max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
 ) -> list[str]:
     """Build the index of each shard and save it in a sidecar file.
 
@@ -65,6 +67,11 @@ def build_index(
         of the images; about 0.2 % for photos.
     threads : int, optional
         Number of threads that find entry points. The default is the number of CPUs that this process may use.
+    max_decompressed_bytes : int, optional
+        Maximum size of a compressed shard after decompression, in bytes. The default is 64 MiB or 250 times the file
+        size, whichever is larger.
+    max_record_bytes : int, default 1073741824
+        Maximum length of a payload in bytes, if checksums or entry points are computed.
 
     Returns
     -------
@@ -91,7 +98,12 @@ def build_index(
     return index_shards(
         LOCAL,
         paths,
-        {"format": format, "compression": compression},
+        {
+            "format": format,
+            "compression": compression,
+            "max_decompressed_bytes": max_decompressed_bytes,
+            "max_record_bytes": max_record_bytes,
+        },
         checksums=checksums,
         foreign=foreign,
         entry_points=entry_points,
@@ -109,7 +121,7 @@ def index_shards(
     entry_points: bool | str | Sequence[str],
     threads: int,
 ) -> list[str]:
-    """Build and save the indexes of shards; `options` are the arguments `format` and `compression` of `open_shard`."""
+    """Build and save the indexes of shards; `options` are keyword arguments of `open_shard`."""
     written: list[str | None] = []
     for files in group_spanning_files(select_shards(paths, storage).files, options, storage):
         if len(files) > 1:
@@ -131,8 +143,8 @@ def index_shards(
         if foreign:
             written.append(write_foreign_index(shard, sidecar.index))
         if entry_points is not False:
-            kind = {"format": shard.format.name, "compression": shard.compression}
-            written.append(build_entry_points(path, entry_points, threads=threads, storage=storage, **kind))
+            known = options | {"format": shard.format.name, "compression": shard.compression}
+            written.append(build_entry_points(path, entry_points, threads=threads, storage=storage, **known))
     return [name for name in written if name is not None]
 
 
@@ -174,9 +186,10 @@ def build_entry_points(
     compression: str | None = "auto",
     threads: int = 1,
     storage: Storage = LOCAL,
+    **limits: Any,
 ) -> str | None:
     """Find and save the JPEG entry points of one shard; return the path of their file, or None if none were found."""
-    shards = ShardCollection([path], format=format, compression=compression, storage=storage)
+    shards = ShardCollection([path], format=format, compression=compression, storage=storage, **limits)
     schema = _select_image_features(shards.schema, features)
     if not schema or not len(shards):
         return None

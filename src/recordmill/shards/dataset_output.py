@@ -198,8 +198,13 @@ class DatasetOutput:
 
     def create_shard(self, path: str) -> ShardOutput:
         """Start a shard; `path` is its final name."""
+        output = self._create_output(path)
+        self.outputs.append(output)
+        return output
+
+    def _create_output(self, path: str, file: OutputFile | None = None) -> ShardOutput:
         options = self._options
-        output = ShardOutput(
+        return ShardOutput(
             path,
             self._format,
             storage=self._storage,
@@ -207,9 +212,8 @@ class DatasetOutput:
             level=options.level,
             overwrite=options.overwrite,
             index=options.index,
+            file=file,
         )
-        self.outputs.append(output)
-        return output
 
     def restore_shard(
         self,
@@ -220,21 +224,11 @@ class DatasetOutput:
         checksums: NDArray[np.uint32] | None,
     ) -> ShardOutput | None:
         """Continue with a shard that an earlier run has finished; return None if it is missing or damaged."""
-        options = self._options
         name = os.path.join(os.path.dirname(self.prefix), temporary)
         if not self._storage.exists(name):
             return None
-        file = FinishedFile(self._storage, path, name, overwrite=options.overwrite)
-        output = ShardOutput(
-            path,
-            self._format,
-            storage=self._storage,
-            compression=self._compression,
-            level=options.level,
-            overwrite=options.overwrite,
-            index=options.index,
-            file=file,
-        )
+        file = FinishedFile(self._storage, path, name, overwrite=self._options.overwrite)
+        output = self._create_output(path, file)
         with contextlib.suppress(RecordmillError):
             if output.restore(num_bytes, keys, checksums):
                 self.outputs.append(output)

@@ -77,7 +77,7 @@ def find_sound_records(shard: OpenShard, payload: str | None) -> SoundRecords:
         inspection = inspect_shard(shard, index, None)
     records = SoundRecords(inspection, inspection.sound, list(_list_areas(inspection)))
     with native_errors(shard.name):
-        return _add_records_before_stream_damage(_add_hidden_records(_add_padded_records(records)))
+        return _add_hidden_records(_add_padded_records(records))
 
 
 def _inspect(shard: OpenShard, index: ShardIndex | None, payload: str | None) -> Inspection:
@@ -257,47 +257,6 @@ def _search_all_bytes(inspection: Inspection, begin: int, stop: int) -> Iterator
                 yield offset, length
                 begin = offset + length
             num_rereadable -= length
-
-
-def _add_records_before_stream_damage(records: SoundRecords) -> SoundRecords:
-    """Add the last records before the damage of a compressed stream.
-
-    After a damaged record, the native search for the next one reads ahead, and ends where reading ahead fails.
-    """
-    inspection = records.inspection
-    shard, faults = inspection.shard, inspection.faults
-    is_complete = shard.source.num_bytes is not None or any(fault.kind in STREAM_FAULTS for fault in faults)
-    if is_complete or not records.areas or not shard.format.framing.can_resync:
-        return records
-    last = int(records.frames.offsets[-1] + records.frames.lengths[-1]) if len(records.frames) else 0
-    damage = _read_before_damage(shard, last)
-    if damage is None:
-        return records
-    fault, tail = damage
-    tail_start = (fault.offset or 0) - len(tail)
-    part = replace(inspection, shard=replace(shard, source=_core.Source.from_bytes(tail)), index=None)
-    added = [(tail_start + offset, length) for offset, length in _search_all_bytes(part, 0, len(tail))]
-    area = replace(records.areas[-1], stop=fault.offset or 0, faults=[*records.areas[-1].faults, fault])
-    inspection = replace(inspection, faults=[*faults, fault], num_faults=inspection.num_faults + 1)
-    return SoundRecords(inspection, _merge_frames(records.frames, added), [*records.areas[:-1], area])
-
-
-def _read_before_damage(shard: OpenShard, begin: int) -> tuple[Fault, memoryview] | None:
-    """Return the damage of a compressed stream, and the last bytes before it; None if the stream is intact.
-
-    The bytes begin at `begin` or after it, and are at most `_PIECE_BYTES`.
-    """
-    position = begin
-    while shard.source.num_bytes is None:
-        try:
-            shard.source.read(position, _PIECE_BYTES)
-        except _core.CoreFault as error:
-            kind, _, offset, _, _, message = error.args
-            start = max(begin, offset - _PIECE_BYTES)
-            fault = Fault(kind, shard.name, None, offset, message)
-            return fault, memoryview(shard.source.read(start, max(offset - start, 0)))
-        position += _PIECE_BYTES
-    return None
 
 
 def _add_padded_records(records: SoundRecords) -> SoundRecords:

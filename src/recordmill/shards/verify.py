@@ -189,7 +189,8 @@ def _describe_content(inspection: Inspection) -> ShardContent:
     else:
         num_bytes = shard.source.num_stored_bytes or 0
         counts = num_bytes, len(inspection.sound) + inspection.num_faults
-        probes = compute_probes(shard.source, num_bytes)
+        with native_errors(shard.name):
+            probes = compute_probes(shard.source, num_bytes)
     return ShardContent(shard.paths[0], *counts, probes, lambda: inspection.num_faults > 0)
 
 

@@ -225,13 +225,21 @@ pub(super) fn find_next_record(
         return Ok(None);
     }
     let source = window.source();
+    let overlap = kind.header_len() - 1;
+    let mut length = READ_AHEAD;
     loop {
-        let bytes = match window.read_bytes(from, READ_AHEAD, READ_AHEAD) {
-            Err(SourceError::Fault(fault)) if fault.kind != FaultKind::OutOfMemory => return Ok(None),
+        let bytes = match window.read_bytes(from, length, length) {
+            Err(SourceError::Fault(fault)) if fault.kind != FaultKind::OutOfMemory => {
+                // The bytes before the damage of a compressed stream are read in smaller and smaller steps.
+                if length <= kind.header_len() {
+                    return Ok(None);
+                }
+                length = (length / 2).max(kind.header_len());
+                continue;
+            }
             other => other?,
         };
         let num_read = bytes.len();
-        let overlap = kind.header_len() - 1;
         if num_read <= overlap {
             return Ok(None);
         }

@@ -97,7 +97,7 @@ fn restore_seek_points_of_damaged_blob_fails_and_leaves_the_source_unchanged() {
     let other_size = open_source([file.clone(), vec![0]].concat(), Container::Gzip, SPACING);
     assert!(other_size.restore_seek_points(&blob).unwrap_err().message.contains("another size"));
     let other_kind = open_source(file, Container::Zlib, SPACING);
-    assert!(other_kind.restore_seek_points(&blob).unwrap_err().message.contains("another container"));
+    assert!(other_kind.restore_seek_points(&blob).unwrap_err().message.contains("another compression format"));
 }
 
 #[test]
