@@ -8,6 +8,9 @@ from functools import update_wrapper
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
+# Similarity at which a missing name of a framework counts as misspelled; below, it is probably a name of the framework.
+MISSPELLED = 0.8
+
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
 
@@ -39,11 +42,11 @@ _POSITIONAL = {
 _KEYWORD_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-def suggest_name(name: str, names: Iterable[str]) -> str | None:
-    """Return the name that is most similar to a misspelled one; None if no name is similar."""
+def suggest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Return the name that is most similar to a misspelled one; None if none has a similarity of `cutoff` (0 to 1)."""
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(name, list(names), 1)), None)
+    return next(iter(get_close_matches(name, list(names), 1, cutoff)), None)
 
 
 def suggest_arguments(function: F) -> F:
