@@ -43,7 +43,7 @@ uv pip compile --quiet --no-header --no-annotate --universal --python-version 3.
 	--all-extras $(addprefix --group ,$(GROUPS)) pyproject.toml
 endef
 
-.PHONY: help setup demo test test-deep campaign coverage bench lint format lock docs wheel fuzz clean
+.PHONY: help setup demo test test-deep campaign coverage bench lint format completions lock docs wheel fuzz clean
 
 help: ## Show the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +88,9 @@ format: $(DONE)/dev ## Rewrite Python and Rust in the house style.
 	ruff check --fix .
 	ruff format .
 	cargo fmt --all
+
+completions: $(DONE)/dev ## Write the completion scripts of the command line to completions/.
+	python -m tools.completions
 
 lock: $(DONE)/dev ## Update requirements.lock to the newest versions that pyproject.toml allows.
 	@$(pip_settings); $(compile_lock) --upgrade --output-file requirements.lock >/dev/null

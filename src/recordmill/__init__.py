@@ -50,10 +50,12 @@ _MODULES = {
     "pipeline.stages.mix": "mix",
     "schema": "Feature Schema",
     "shards.build_index": "build_index",
+    "shards.diff": "DiffResult diff",
     "shards.faces": "Faces read_faces",
     "shards.info": "Info ShardInfo info",
     "shards.lost_ranges": "LostRange",
     "shards.parse_payloads": "parse_payloads",
+    "shards.payloads": "iterate_payloads",
     "shards.repair": "RepairResult repair",
     "shards.reader": "PayloadReader ShardReader",
     "shards.verify": "Report",
@@ -180,6 +182,7 @@ if TYPE_CHECKING:
         Schema as Schema,
     )
     from recordmill.shards.build_index import build_index as build_index
+    from recordmill.shards.diff import DiffResult as DiffResult, diff as diff
     from recordmill.shards.faces import (
         Faces as Faces,
         read_faces as read_faces,
@@ -193,6 +196,7 @@ if TYPE_CHECKING:
     from recordmill.shards.parse_payloads import (
         parse_payloads as parse_payloads,
     )
+    from recordmill.shards.payloads import iterate_payloads as iterate_payloads
     from recordmill.shards.reader import PayloadReader as PayloadReader, ShardReader as ShardReader
     from recordmill.shards.repair import RepairResult as RepairResult, repair as repair
     from recordmill.shards.verify import Report as Report
@@ -218,10 +222,14 @@ def __getattr__(name: str) -> Any:
     elif name in _MODULE_OF:
         value = getattr(importlib.import_module(f"recordmill.{_MODULE_OF[name]}"), name)
     else:
-        raise AttributeError(f"module 'recordmill' has no attribute {name!r}")
+        from recordmill.suggestions import suggest_name
+
+        similar = None if name.startswith("_") else suggest_name(name, __dir__())
+        hint = f"; did you mean {similar!r}?" if similar else ""
+        raise AttributeError(f"module 'recordmill' has no attribute {name!r}{hint}")
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_ADAPTERS})
+    return sorted({*__all__, *_ADAPTERS, "__version__"})

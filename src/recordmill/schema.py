@@ -10,10 +10,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from recordmill.suggestions import suggest_constructor_arguments
+
 Kind = Literal["bytes", "float32", "float64", "int32", "int64", "uint64"]
 KINDS: tuple[str, ...] = get_args(Kind)
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True)
 class Feature:
     """Kind and shape of the values of one feature.
@@ -73,6 +76,12 @@ class Feature:
         sizes = [size for size in self._value_shape if size is not None]
         return math.prod(sizes) if len(sizes) == len(self._value_shape) else None
 
+    def __str__(self) -> str:
+        """Return the kind and the shape, such as ``int64`` for one value or ``float32[?]`` for any number of values."""
+        sizes = "x".join("?" if size is None else str(size) for size in self._value_shape)
+        text = f"{'sequence of ' if self.sequence else ''}{self.kind}{f'[{sizes}]' if sizes else ''}"
+        return f"{text}{', optional' if self.optional else ''}{'' if self.default is None else ', with a default'}"
+
 
 class Schema(Mapping[str, Feature]):
     """Features of a dataset by name: an immutable mapping.
@@ -107,6 +116,10 @@ class Schema(Mapping[str, Feature]):
     def __repr__(self) -> str:
         """Return a readable representation."""
         return f"Schema({self._features!r})"
+
+    def __str__(self) -> str:
+        """Return one line per feature, such as ``scores: float32[?], optional``; ``?`` is any number."""
+        return "\n".join(f"{name}: {feature}" for name, feature in self._features.items())
 
     def to_json(self) -> dict[str, dict[str, Any]]:
         """Return the schema as a dict that can be written as JSON.

@@ -36,12 +36,12 @@ def test_stream_raises_error_if_filter_passes_nothing(samples: rm.Dataset) -> No
 
 
 def test_stream_resumed_at_end_of_epoch_continues_with_next_epoch(samples: rm.Dataset) -> None:
-    with samples.shuffle(1).batch(4).loader(threads=0) as loader:
+    with samples.shuffle(seed=1).batch(4).loader(threads=0) as loader:
         *_, last = ((batch["label"], loader.state_dict()) for batch in loader)
         stream = rm.keras.Stream(loader, "label")
         stream.load_state_dict(last[1])
         found = [batch[0] for batch in islice(stream.batches(), 2)]
-    expected = samples.shuffle(1).batch(4).fetch([0, 1], epoch=1)
+    expected = samples.shuffle(seed=1).batch(4).fetch([0, 1], epoch=1)
     assert all(np.array_equal(one, two["label"]) for one, two in zip(found, expected, strict=True))
 
 

@@ -18,10 +18,10 @@ Run = Callable[..., Result]
 def test_salvage_of_intact_shards_exits_with_0(run: Run, shards: Path, tmp_path: Path) -> None:
     result = run("salvage", shards, tmp_path / "out" / "train")
     assert result.code == 0 and result.err == ""
-    first, *paths = result.out.splitlines()
+    first, pattern = result.out.splitlines()
     assert first.startswith("10 records copied, ") and first.endswith("; nothing was lost")
-    assert paths == [str(tmp_path / "out" / f"train-0000{number}-of-00002.tfrecord") for number in range(2)]
-    assert len(rm.open(paths)) == 10
+    assert pattern == str(tmp_path / "out" / "train-*-of-00002.tfrecord")
+    assert len(rm.open(pattern)) == 10
 
 
 def test_salvage_prints_one_line_per_lost_range(run: Run, damaged: Path, tmp_path: Path) -> None:

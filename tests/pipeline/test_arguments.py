@@ -73,8 +73,8 @@ def test_argument_of_wrong_type_raises_type_error(make: Make, message: str) -> N
 
 
 def test_numpy_integers_act_as_python_integers() -> None:
-    ours = numbers(40).shuffle(7, block=3).skip(2).take(30).repeat(2).batch(4)
-    theirs = numbers(40).shuffle(np.uint64(7), block=np.int8(3)).skip(np.int32(2)).take(np.int64(30))
+    ours = numbers(40).shuffle(seed=7, block=3).skip(2).take(30).repeat(2).batch(4)
+    theirs = numbers(40).shuffle(seed=np.uint64(7), block=np.int8(3)).skip(np.int32(2)).take(np.int64(30))
     theirs = theirs.repeat(np.uint8(2)).batch(np.int64(4))
     assert ours == theirs and repr(ours) == repr(theirs) and ours.fingerprint() == theirs.fingerprint()
     ranks: dict[str, Any] = {"rank": np.int64(1), "world_size": np.int64(2)}
@@ -86,7 +86,7 @@ def test_numpy_integers_act_as_python_integers() -> None:
 
 
 def test_fetch_accepts_numpy_epoch() -> None:
-    shuffled = numbers(40).shuffle(1)
+    shuffled = numbers(40).shuffle(seed=1)
     assert ids(shuffled.fetch(range(40), epoch=np.int64(1))) == ids(shuffled.fetch(range(40), epoch=1))
 
 

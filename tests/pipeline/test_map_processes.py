@@ -145,9 +145,9 @@ def test_timeout_applies_only_to_its_function(workers: Any) -> None:
 
 
 def test_dead_process_between_functions_names_stage_and_first_sample() -> None:
-    samples = Dataset(SourceOrigin(KillsReader(40))).shuffle(2).map(same, workers="processes").batch(4)
+    samples = Dataset(SourceOrigin(KillsReader(40))).shuffle(seed=2).map(same, workers="processes").batch(4)
     error = raised_by(samples, rm.WorkerError)
-    first, *others = ids(numbers(40).shuffle(2).fetch(range(error.position, error.position + 4)))
+    first, *others = ids(numbers(40).shuffle(seed=2).fetch(range(error.position, error.position + 4)))
     assert error.position % 4 == 0 and 13 in (first, *others)
     assert (error.stage, error.shard, error.record) == ("read", f"numbers-{first // 10}", first % 10)
     assert error.exit_code == -signal.SIGKILL and not error.function

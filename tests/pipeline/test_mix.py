@@ -41,7 +41,7 @@ def test_mixed_parts_with_explicit_seed_have_different_random_numbers() -> None:
 
 
 def test_mixed_random_numbers_do_not_depend_on_ranks_and_threads() -> None:
-    part = numbers(32).shuffle(3).map(add_draw, rng=True)
+    part = numbers(32).shuffle(seed=3).map(add_draw, rng=True)
     mixed = rm.mix([part, part], [1, 1])
     alone = [batch["draw"].tolist() for batch in mixed.batch(16).loader(threads=0)]
     loaders = [mixed.batch(8).loader(threads=2, rank=rank, world_size=2) for rank in range(2)]
@@ -52,11 +52,11 @@ def pipelines(function: Any, *failing: int) -> list[Dataset]:
     bad = numbers(20, *failing)
     called = numbers(20).map(function)
     return [
-        bad.shuffle(2),
-        called.shuffle(2),
-        numbers(20).shuffle(2).map(function),
+        bad.shuffle(seed=2),
+        called.shuffle(seed=2),
+        numbers(20).shuffle(seed=2).map(function),
         rm.mix([numbers(5), bad], [1, 1], num_samples=40),
-        rm.mix([numbers(5), called.shuffle(2)], [1, 1], num_samples=40).shuffle(4),
+        rm.mix([numbers(5), called.shuffle(seed=2)], [1, 1], num_samples=40).shuffle(seed=4),
         called.repeat(2),
     ]
 

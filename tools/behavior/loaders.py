@@ -49,23 +49,23 @@ def make_pipelines(folder: Path) -> dict[str, rm.Dataset]:
     image = rm.Image(crop=rm.RandomResizedCrop(24), flip=True, color=[rm.ColorJitter(0.3)], mean=0.5)
     return {
         "plain": numbers.batch(8),
-        "samples": numbers.shuffle(3),
-        "shuffle": numbers.shuffle(3).batch(8),
-        "block": numbers.shuffle(3, block=8).batch(8, last="drop"),
-        "window": numbers.shuffle(3, window=9).batch(8, last="pad"),
-        "wrap": numbers.shuffle(3).batch(8, last="wrap"),
-        "cuts": numbers.shuffle(3).take(70).skip(5).batch(8).skip(1).take(7),
-        "repeat": numbers.shuffle(3).repeat(2).batch(8),
-        "endless": numbers.shuffle(3).take(21).repeat().batch(8),
-        "map": numbers.shuffle(3).map(add_noise, rng=True).batch(8).map(double),
+        "samples": numbers.shuffle(seed=3),
+        "shuffle": numbers.shuffle(seed=3).batch(8),
+        "block": numbers.shuffle(seed=3, block=8).batch(8, last="drop"),
+        "window": numbers.shuffle(seed=3, window=9).batch(8, last="pad"),
+        "wrap": numbers.shuffle(seed=3).batch(8, last="wrap"),
+        "cuts": numbers.shuffle(seed=3).take(70).skip(5).batch(8).skip(1).take(7),
+        "repeat": numbers.shuffle(seed=3).repeat(2).batch(8),
+        "endless": numbers.shuffle(seed=3).take(21).repeat().batch(8),
+        "map": numbers.shuffle(seed=3).map(add_noise, rng=True).batch(8).map(double),
         "map_seed": numbers.map(add_noise, rng=True, seed=9).batch(8),
-        "filter": numbers.shuffle(3).filter(is_in_third).batch(4),
-        "filter_map": numbers.shuffle(3).map(add_noise, rng=True).filter(is_in_third).batch(4, last="drop"),
-        "filter_repeat": numbers.shuffle(3).repeat().filter(is_in_third).batch(4),
-        "mix": rm.mix([numbers.shuffle(3), seven.shuffle(4)], [3, 1], num_samples=120).batch(8),
-        "mix_filter": rm.mix([numbers.shuffle(3), seven], [3, 1], num_samples=120).filter(is_in_third).batch(4),
-        "photos": open_photos(folder).shuffle(3).decode(image=image).batch(5),
-        "photos_text": open_photos(folder).shuffle(3).decode(image=image, name=rm.Text(), seed=8).batch(5),
+        "filter": numbers.shuffle(seed=3).filter(is_in_third).batch(4),
+        "filter_map": numbers.shuffle(seed=3).map(add_noise, rng=True).filter(is_in_third).batch(4, last="drop"),
+        "filter_repeat": numbers.shuffle(seed=3).repeat().filter(is_in_third).batch(4),
+        "mix": rm.mix([numbers.shuffle(seed=3), seven.shuffle(seed=4)], [3, 1], num_samples=120).batch(8),
+        "mix_filter": rm.mix([numbers.shuffle(seed=3), seven], [3, 1], num_samples=120).filter(is_in_third).batch(4),
+        "photos": open_photos(folder).shuffle(seed=3).decode(image=image).batch(5),
+        "photos_text": open_photos(folder).shuffle(seed=3).decode(image=image, name=rm.Text(), seed=8).batch(5),
     }
 
 
@@ -84,8 +84,8 @@ def is_multiple_of_5(sample: dict[str, Any]) -> bool:
 
 def _workers(folder: Path) -> Results:
     """Yield an epoch for each number and kind of workers. The results of one pipeline must all be equal."""
-    numbers = open_numbers(folder, 100).shuffle(3)
-    photos = open_photos(folder).shuffle(3).decode(image=rm.Image(crop=rm.RandomResizedCrop(24), flip=True))
+    numbers = open_numbers(folder, 100).shuffle(seed=3)
+    photos = open_photos(folder).shuffle(seed=3).decode(image=rm.Image(crop=rm.RandomResizedCrop(24), flip=True))
     for kind in ("threads", "processes"):
         pipelines = {
             "map": numbers.map(add_noise, rng=True, workers=kind).batch(8).map(double),

@@ -59,15 +59,15 @@ def _shuffles(folder: Path) -> Results:
         seeds, epochs = (SEEDS, EPOCHS) if length < 65537 else (SEEDS[:2], EPOCHS[:2])
         for seed in seeds:
             for epoch in epochs:
-                yield f"shuffle/{length}/seed={seed}/epoch={epoch}", _joined_ids(numbers.shuffle(seed), epoch)
+                yield f"shuffle/{length}/seed={seed}/epoch={epoch}", _joined_ids(numbers.shuffle(seed=seed), epoch)
         for block in (2, 8, 64):
-            yield f"shuffle/{length}/block={block}", _joined_ids(numbers.shuffle(3, block=block), 1)
+            yield f"shuffle/{length}/block={block}", _joined_ids(numbers.shuffle(seed=3, block=block), 1)
         for window in (2, 10, 500) if length < 65537 else (500,):
-            yield f"shuffle/{length}/window={window}", _joined_ids(numbers.shuffle(3, window=window), 1)
+            yield f"shuffle/{length}/window={window}", _joined_ids(numbers.shuffle(seed=3, window=window), 1)
 
 
 def _cuts(numbers: rm.Dataset) -> Results:
-    shuffled = numbers.shuffle(5)
+    shuffled = numbers.shuffle(seed=5)
     pipelines = {
         "take": shuffled.take(13),
         "skip": shuffled.skip(90),
@@ -75,8 +75,8 @@ def _cuts(numbers: rm.Dataset) -> Results:
         "take_skip": shuffled.take(50).skip(20),
         "repeat": shuffled.repeat(3),
         "take_repeat": shuffled.take(7).repeat(5),
-        "repeat_shuffle": numbers.take(10).repeat(3).shuffle(2),
-        "shuffle_twice": shuffled.shuffle(6),
+        "repeat_shuffle": numbers.take(10).repeat(3).shuffle(seed=2),
+        "shuffle_twice": shuffled.shuffle(seed=6),
         "repeat_repeat": shuffled.take(4).repeat(2).repeat(3),
     }
     for name, pipeline in pipelines.items():
@@ -96,7 +96,7 @@ def _first_batches(pipeline: rm.Dataset) -> list[Any]:
 
 
 def _batches(numbers: rm.Dataset) -> Results:
-    shuffled = numbers.shuffle(5)
+    shuffled = numbers.shuffle(seed=5)
     for last in ("keep", "drop", "pad", "wrap"):
         for size in (1, 7, 100, 150):
             pipeline = shuffled.batch(size, last=last)
@@ -106,7 +106,7 @@ def _batches(numbers: rm.Dataset) -> Results:
 
 
 def _ranks(numbers: rm.Dataset) -> Results:
-    shuffled = numbers.shuffle(5)
+    shuffled = numbers.shuffle(seed=5)
     for world_size in (2, 3, 8):
         for last in ("keep", "drop", "pad", "wrap"):
             name = f"ranks/world_size={world_size}/last={last}"
@@ -126,11 +126,11 @@ def _mixtures(folder: Path, numbers: rm.Dataset) -> Results:
     thousand, seven = open_numbers(folder, 1000), open_numbers(folder, 7)
     mixtures = {
         "equal": rm.mix([numbers, thousand], [1, 1]),
-        "shuffled": rm.mix([numbers.shuffle(1), thousand.shuffle(2), seven.shuffle(3)], [5, 3, 0.5]),
-        "restarting": rm.mix([numbers.shuffle(1), seven.shuffle(1)], [0.6, 0.4], num_samples=150),
-        "shuffled_again": rm.mix([numbers, seven], [2, 1]).shuffle(4),
-        "parts_cut": rm.mix([numbers.shuffle(1).take(9), seven.repeat(4)], [1, 3]),
-        "nested": rm.mix([rm.mix([numbers, seven], [1, 1]), thousand.shuffle(9)], [1, 2]),
+        "shuffled": rm.mix([numbers.shuffle(seed=1), thousand.shuffle(seed=2), seven.shuffle(seed=3)], [5, 3, 0.5]),
+        "restarting": rm.mix([numbers.shuffle(seed=1), seven.shuffle(seed=1)], [0.6, 0.4], num_samples=150),
+        "shuffled_again": rm.mix([numbers, seven], [2, 1]).shuffle(seed=4),
+        "parts_cut": rm.mix([numbers.shuffle(seed=1).take(9), seven.repeat(4)], [1, 3]),
+        "nested": rm.mix([rm.mix([numbers, seven], [1, 1]), thousand.shuffle(seed=9)], [1, 2]),
     }
     for name, mixture in mixtures.items():
         for epoch in (0, 1, 5):
@@ -148,8 +148,8 @@ def _is_drawn(_: dict[str, Any], rng: np.random.Generator) -> bool:
 
 
 def _filters(numbers: rm.Dataset) -> Results:
-    kept = numbers.shuffle(5).filter(is_in_third)
-    drawn = numbers.shuffle(5).filter(_is_drawn, rng=True)
+    kept = numbers.shuffle(seed=5).filter(is_in_third)
+    drawn = numbers.shuffle(seed=5).filter(_is_drawn, rng=True)
     pipelines = {
         "keep": kept.batch(5),
         "drop": kept.batch(5, last="drop"),
@@ -160,13 +160,13 @@ def _filters(numbers: rm.Dataset) -> Results:
         "take": kept.take(11).batch(4),
         "skip": kept.skip(11).batch(4),
         "batches_take": kept.batch(4).take(2),
-        "repeat": numbers.shuffle(5).repeat(2).filter(is_in_third).batch(9),
+        "repeat": numbers.shuffle(seed=5).repeat(2).filter(is_in_third).batch(9),
     }
     for name, pipeline in pipelines.items():
         for epoch in (0, 1):
             yield f"filter/{name}/epoch={epoch}", _ids(pipeline, epoch)
     yield "filter/ranks", [_ids(kept.batch(4, last="drop").shard(rank, 3), 1) for rank in range(3)]
-    yield "filter/endless", _first_batches(numbers.shuffle(5).repeat().filter(is_in_third).batch(9))
+    yield "filter/endless", _first_batches(numbers.shuffle(seed=5).repeat().filter(is_in_third).batch(9))
 
 
 def _fail_in_third(sample: dict[str, Any]) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def _fail_in_third(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 def _failures(numbers: rm.Dataset) -> Results:
-    pipeline = numbers.shuffle(5).map(_fail_in_third).batch(8)
+    pipeline = numbers.shuffle(seed=5).map(_fail_in_third).batch(8)
     for on_error in ("skip", "substitute"):
         with pipeline.loader(threads=0, on_error=on_error) as loader:
             yield f"errors/{on_error}", [batch["id"].tolist() for batch in loader]

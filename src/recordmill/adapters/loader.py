@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from inspect import GEN_RUNNING, getgeneratorstate
+from textwrap import indent
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 from weakref import WeakSet
@@ -84,6 +85,20 @@ class FrameworkLoader:
     def world_size(self) -> int:
         """Number of ranks."""
         return self._loader.world_size
+
+    def __repr__(self) -> str:
+        """Return the expression that creates the wrapped loader, as text."""
+        return f"{self._name}({self._loader!r})"
+
+    def __str__(self) -> str:
+        """Return the options and the dataset, as text of several lines."""
+        return f"{self._name} with batches of this loader:\n{indent(str(self._loader), '  ')}"
+
+    @property
+    def _name(self) -> str:
+        """Public name of the class, such as ``recordmill.torch.Loader``."""
+        framework = type(self).__module__.removeprefix("recordmill.adapters.").partition(".")[0]
+        return f"recordmill.{framework}.{type(self).__name__}"
 
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch of the next iteration.

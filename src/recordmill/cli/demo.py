@@ -17,7 +17,9 @@ which contain the images."""
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
     """Add the subcommand `demo` and its options to the command line."""
-    parser = add_command(commands, "demo", "run all steps on real images", _DESCRIPTION)
+    parser = add_command(
+        commands, "demo", "run all steps on real images", _DESCRIPTION, "recordmill demo --output demo-out"
+    )
     parser.add_argument("--output", default="demo-out", metavar="FOLDER", help="output folder (default: demo-out)")
     parser.add_argument("--overwrite", action="store_true", help="replace the output of an earlier demo")
     parser.add_argument(

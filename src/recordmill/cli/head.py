@@ -32,7 +32,9 @@ images. With --json, print one object per record, each on its own line. A shorte
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
     """Add the subcommand `head` and its options to the command line."""
-    parser = add_command(commands, "head", "print the first records", _DESCRIPTION)
+    parser = add_command(
+        commands, "head", "print the first records", _DESCRIPTION, 'recordmill head -n 2 "out/train-*"'
+    )
     add_paths_argument(parser)
     parser.add_argument(
         "-n",

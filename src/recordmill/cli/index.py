@@ -24,7 +24,7 @@ command additionally stores a checksum per record for formats without checksums.
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
     """Add the subcommand `index` and its options to the command line."""
-    parser = add_command(commands, "index", "build the indexes of shards", _DESCRIPTION)
+    parser = add_command(commands, "index", "build the indexes of shards", _DESCRIPTION, "recordmill index out")
     add_paths_argument(parser)
     parser.add_argument(
         "--foreign",

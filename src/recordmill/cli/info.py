@@ -28,7 +28,7 @@ _COMPLETENESS = {True: ", complete", False: ", not the whole dataset", None: ""}
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
     """Add the subcommand `info` and its options to the command line."""
-    parser = add_command(commands, "info", "print format, size and features", _DESCRIPTION)
+    parser = add_command(commands, "info", "print format, size and features", _DESCRIPTION, "recordmill info out/train")
     add_paths_argument(parser)
     parser.add_argument(
         "-n",

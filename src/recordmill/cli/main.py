@@ -10,11 +10,13 @@ import argparse
 from collections.abc import Sequence
 
 from recordmill import __version__
-from recordmill.cli import demo, head, index, info, pack, repair, salvage, verify
+from recordmill.cli import cat, count, demo, diff, head, index, info, pack, repair, salvage, verify
 from recordmill.cli.errors import run_command
+from recordmill.cli.options import read_path_lists
+from recordmill.cli.parser import Parser
 from recordmill.cli.printer import Printer
 
-COMMANDS = (pack, info, head, index, verify, salvage, repair, demo)
+COMMANDS = (pack, info, count, head, cat, diff, index, verify, salvage, repair, demo)
 _DESCRIPTION = """\
 Write, read, index and verify TFRecord, OFRecord and MXNet RecordIO files without their frameworks.
 
@@ -22,7 +24,7 @@ Results are printed to standard output; progress, notes and errors to standard e
 _EPILOG = """\
 exit codes:
   0  success
-  1  the command ran and found damaged data or skipped files
+  1  the command ran and found damaged data, skipped files or differences
   2  the command could not run
   128 + number of the signal  ended by Ctrl-C (130), SIGTERM (143) or SIGHUP (129)
 
@@ -31,7 +33,7 @@ All commands have --help and --json. Set RECORDMILL_TRACEBACK=1 to print the tra
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the argument parser of `recordmill` with all subcommands."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="recordmill",
         description=_DESCRIPTION,
         epilog=_EPILOG,
@@ -43,11 +45,19 @@ def build_parser() -> argparse.ArgumentParser:
     for module in COMMANDS:
         command = module.add_parser(commands)
         command.add_argument("--json", action="store_true", help="print JSON")
-        command.set_defaults(run=module.run, options=frozenset(command._option_string_actions))
+        command.set_defaults(run=module.run, options=frozenset(command._option_string_actions), parser=command)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand and return its exit code."""
-    args = build_parser().parse_args(argv)
-    return run_command(lambda: int(args.run(args, Printer(as_json=args.json))), args.options)
+    args, unknown = build_parser().parse_known_args(argv)
+    if unknown:
+        args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return run_command(lambda: _run(args), args.options)
+
+
+def _run(args: argparse.Namespace) -> int:
+    if hasattr(args, "paths"):
+        args.paths = read_path_lists(args.paths)
+    return int(args.run(args, Printer(as_json=args.json)))

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
+from textwrap import indent
 from typing import Any
 
 FORMATS = ("tfrecord", "ofrecord", "recordio")
 PAYLOADS = ("example", "sequence_example", "ofrecord", "irheader", "raw")
+SHARD_HELP = "a file, folder, prefix, or quoted glob pattern; - reads a list of them from standard input"
 # Type that `add_subparsers` returns; argparse has no public name for it.
 Commands = Any
 _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
-def add_command(commands: Commands, name: str, summary: str, description: str) -> argparse.ArgumentParser:
-    """Add the parser of a subcommand."""
+def add_command(
+    commands: Commands, name: str, summary: str, description: str, example: str = ""
+) -> argparse.ArgumentParser:
+    """Add the parser of a subcommand; `example` has one command line per line."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=summary,
         description=description,
+        epilog="example:\n" + indent(example, "  ") if example else None,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -27,7 +33,17 @@ def add_command(commands: Commands, name: str, summary: str, description: str) -
 
 def add_paths_argument(parser: argparse.ArgumentParser) -> None:
     """Add the argument for the shards that a command reads."""
-    parser.add_argument("paths", nargs="+", metavar="SHARD", help="a file, folder, prefix, or quoted glob pattern")
+    parser.add_argument("paths", nargs="+", metavar="SHARD", help=SHARD_HELP)
+
+
+def read_path_lists(paths: list[str]) -> list[str]:
+    """Replace each ``-`` among paths with the lines of standard input."""
+    if "-" not in paths:
+        return paths
+    listed = [line for line in sys.stdin.read().splitlines() if line]
+    if not listed:
+        raise ValueError("expected a path per line on standard input, because - is among the paths, got none")
+    return [path for entry in paths for path in (listed if entry == "-" else [entry])]
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
@@ -96,6 +112,13 @@ def parse_positive_integer(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"must be a positive integer, got {text!r}")
     return value
+
+
+def parse_count(text: str) -> int:
+    """Parse an integer of at least 0."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be an integer of at least 0, got {text!r}")
+    return int(text)
 
 
 def parse_byte_count(text: str) -> int:

@@ -18,7 +18,14 @@ from recordmill.cli.options import (
     parse_byte_count,
     parse_positive_integer,
 )
-from recordmill.cli.printer import Printer, escape_unprintable, format_bytes, format_count, print_note
+from recordmill.cli.printer import (
+    Printer,
+    escape_unprintable,
+    format_bytes,
+    format_count,
+    print_note,
+    summarize_paths,
+)
 from recordmill.cli.sources import KINDS, create_source
 
 _DESCRIPTION = """\
@@ -38,7 +45,9 @@ _MAX_LISTED = 20
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
     """Add the subcommand `pack` and its options to the command line."""
-    parser = add_command(commands, "pack", "pack image files into shards", _DESCRIPTION)
+    parser = add_command(
+        commands, "pack", "pack image files into shards", _DESCRIPTION, "recordmill pack photos out/train --shards 4"
+    )
     parser.add_argument("source", metavar="SOURCE", help="folder or file to pack")
     parser.add_argument("destination", metavar="DEST", help="prefix, folder or name of the shards")
     _add_source_options(parser)
@@ -244,4 +253,4 @@ def _format_result(plain: dict[str, Any]) -> Iterator[str]:
         f"{format_count(plain['num_records'], 'record')} in {format_count(len(paths), 'shard')}, "
         f"{format_bytes(plain['num_bytes'])}" + (f"; {format_count(skipped, 'file')} skipped" if skipped else "")
     )
-    yield from paths
+    yield summarize_paths(paths)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+_DIGITS = "0123456789"
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
@@ -64,6 +66,15 @@ def format_bytes(num_bytes: int) -> str:
 def format_count(number: int, noun: str) -> str:
     """Format a number with a noun, in the plural unless the number is 1."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def summarize_paths(paths: Sequence[str]) -> str:
+    """Return a pattern that stands for the paths of the shards of one dataset; the path of a single shard."""
+    if len(paths) == 1:
+        return paths[0]
+    start = os.path.commonprefix(paths)  # noqa: RUF071 (characters, not folders)
+    end = os.path.commonprefix([path[len(start) :][::-1] for path in paths])[::-1]  # noqa: RUF071 (characters, not folders)
+    return f"{start.rstrip(_DIGITS)}*{end.lstrip(_DIGITS)}"
 
 
 def format_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

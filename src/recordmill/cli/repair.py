@@ -18,7 +18,9 @@ changed; `recordmill salvage` copies their sound records."""
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
     """Add the subcommand `repair` and its options to the command line."""
-    parser = add_command(commands, "repair", "finish the work of an interrupted writer", _DESCRIPTION)
+    parser = add_command(
+        commands, "repair", "finish the work of an interrupted writer", _DESCRIPTION, "recordmill repair out/train"
+    )
     parser.add_argument("destination", metavar="DEST", help="destination of the writer, or a folder")
     add_break_lock_option(parser)
     return parser

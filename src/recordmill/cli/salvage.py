@@ -18,7 +18,7 @@ from recordmill.cli.options import (
     add_paths_argument,
     get_limit_options,
 )
-from recordmill.cli.printer import Printer, format_bytes, format_count
+from recordmill.cli.printer import Printer, format_bytes, format_count, summarize_paths
 
 _DESCRIPTION = """\
 Copy all sound records of damaged shards to new shards, and list the byte ranges that were lost. The
@@ -30,7 +30,13 @@ or the name of a single shard (train.rec)."""
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
     """Add the subcommand `salvage` and its options to the command line."""
-    parser = add_command(commands, "salvage", "copy the sound records of damaged shards", _DESCRIPTION)
+    parser = add_command(
+        commands,
+        "salvage",
+        "copy the sound records of damaged shards",
+        _DESCRIPTION,
+        "recordmill salvage damaged.tfrecord rescued/train",
+    )
     add_paths_argument(parser)
     parser.add_argument("destination", metavar="DEST", help="prefix, folder or name of the new shards")
     parser.add_argument(
@@ -103,7 +109,8 @@ def _format_result(plain: dict[str, Any]) -> Iterator[str]:
         about = "" if plain["is_exact"] else "about "
         records = format_count(plain["num_lost_records"], "record")
         yield f"{copied}; {about}{records} lost in {format_count(plain['num_lost_ranges'], 'range')}"
-    yield from plain["paths"]
+    if plain["paths"]:
+        yield summarize_paths(plain["paths"])
 
 
 def _format_lost_range(lost: dict[str, Any]) -> str:

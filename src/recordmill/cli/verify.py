@@ -27,7 +27,7 @@ uncompressed shard. Also print which kinds of damage can be detected in the form
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
     """Add the subcommand `verify` and its options to the command line."""
-    parser = add_command(commands, "verify", "find every fault", _DESCRIPTION)
+    parser = add_command(commands, "verify", "find every fault", _DESCRIPTION, "recordmill verify --decode out")
     add_paths_argument(parser)
     parser.add_argument(
         "--payload",

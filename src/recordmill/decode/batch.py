@@ -25,11 +25,13 @@ from recordmill.decode.specs.raw import Raw
 from recordmill.decode.specs.text import Text
 from recordmill.decode.state import BatchState
 from recordmill.errors import DecodeError, FeatureError
+from recordmill.suggestions import suggest_arguments
 
 Spec = Image | Mask | Raw | Text | Boxes | Keypoints
 OnError = Literal["raise", "skip"] | Callable[[DecodeError], None]
 
 
+@suggest_arguments
 def decode_batch(  # noqa: PLR0913 (the options of one call)
     data: Any,
     specs: Mapping[str, Spec],

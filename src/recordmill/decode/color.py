@@ -12,11 +12,13 @@ from recordmill.decode.native_image import transform_image
 from recordmill.decode.options import OutputFormat
 from recordmill.decode.plan import ColorStep
 from recordmill.decode.specs.base import check_choice, check_number
+from recordmill.suggestions import suggest_arguments
 
 Levels = NDArray[np.uint8]
 _JITTER_STEPS = ("brightness", "contrast", "saturation", "hue")
 
 
+@suggest_arguments
 def adjust_brightness(array: ArrayLike, factor: float) -> Levels:
     """Blend an image with black.
 
@@ -41,6 +43,7 @@ def adjust_brightness(array: ArrayLike, factor: float) -> Levels:
     return _apply_jitter_step(array, "brightness", check_number("factor", factor, 0))
 
 
+@suggest_arguments
 def adjust_contrast(array: ArrayLike, factor: float) -> Levels:
     """Blend an image with its mean gray level.
 
@@ -66,6 +69,7 @@ def adjust_contrast(array: ArrayLike, factor: float) -> Levels:
     return _apply_jitter_step(array, "contrast", check_number("factor", factor, 0))
 
 
+@suggest_arguments
 def adjust_saturation(
     array: ArrayLike, factor: float, *, like: Literal["pillow", "tensorflow"] = "pillow"
 ) -> NDArray[Any]:
@@ -98,6 +102,7 @@ def adjust_saturation(
     return _apply_jitter_step(array, "saturation", check_number("factor", factor, 0))
 
 
+@suggest_arguments
 def adjust_hue(array: ArrayLike, turn: float, *, like: Literal["pillow", "tensorflow"] = "pillow") -> NDArray[Any]:
     """Rotate the hue of an image.
 
@@ -128,6 +133,7 @@ def adjust_hue(array: ArrayLike, turn: float, *, like: Literal["pillow", "tensor
     return _apply_jitter_step(array, "hue", check_number("turn", turn, -0.5, 0.5))
 
 
+@suggest_arguments
 def grayscale(array: ArrayLike) -> Levels:
     """Convert an image to gray and keep the number of channels.
 
@@ -168,6 +174,7 @@ def _apply_color_step(array: ArrayLike, step: ColorStep) -> Levels:
     return transform_image(three_axes, OutputFormat(), colors=[step]).reshape(pixels.shape)
 
 
+@suggest_arguments
 def rgb_to_hsv(array: ArrayLike) -> NDArray[np.float32]:
     """Convert red, green, blue to hue, saturation, value.
 
@@ -191,6 +198,7 @@ def rgb_to_hsv(array: ArrayLike) -> NDArray[np.float32]:
     return _convert_colors(array, "to_hsv", dtypes=("float32",))
 
 
+@suggest_arguments
 def hsv_to_rgb(array: ArrayLike) -> NDArray[np.float32]:
     """Convert hue, saturation, value to red, green, blue.
 
@@ -214,6 +222,7 @@ def hsv_to_rgb(array: ArrayLike) -> NDArray[np.float32]:
     return _convert_colors(array, "from_hsv", dtypes=("float32",))
 
 
+@suggest_arguments
 def rgb_to_hls(array: ArrayLike, *, behind: int | None = None) -> Levels:
     """Convert red, green, blue to hue, lightness, saturation.
 
@@ -244,6 +253,7 @@ def rgb_to_hls(array: ArrayLike, *, behind: int | None = None) -> Levels:
     return _convert_hls(colors, False, width, default if behind is None else behind)
 
 
+@suggest_arguments
 def hls_to_rgb(array: ArrayLike) -> Levels:
     """Convert hue, lightness, saturation to red, green, blue.
 

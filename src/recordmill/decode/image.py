@@ -33,10 +33,12 @@ from recordmill.decode.presets import Channels, Dct, Like, Orientation, Upsampli
 from recordmill.decode.specs.base import check_choice
 from recordmill.decode.specs.image import Image
 from recordmill.errors import ImageError
+from recordmill.suggestions import suggest_arguments
 
 Pixels = NDArray[Any]
 
 
+@suggest_arguments
 def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     data: Any,
     *,
@@ -140,6 +142,7 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
         raise
 
 
+@suggest_arguments
 def decode_png(
     data: Any,
     *,
@@ -186,6 +189,7 @@ def decode_png(
     return _decode_single_image(data, DecodeOptions("stored"), window, "ignore", False, max_pixels)
 
 
+@suggest_arguments
 def decode_image(  # noqa: PLR0913 (the options of one call)
     data: Any,
     *,

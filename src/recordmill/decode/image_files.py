@@ -15,9 +15,11 @@ from recordmill.decode.options import MAX_PIXELS
 from recordmill.decode.plan import compile_image_spec
 from recordmill.decode.presets import Like, Orientation
 from recordmill.decode.specs.image import Decoder, Image
+from recordmill.suggestions import suggest_arguments
 from recordmill.types import Ragged
 
 
+@suggest_arguments
 def image_sizes(
     payloads: Ragged | Sequence[Any],
     *,
@@ -71,6 +73,7 @@ def image_sizes(
     return sizes
 
 
+@suggest_arguments
 def find_entry_points(payloads: Any, *, max_share: float = 0.01, threads: int = 1) -> Ragged:
     """Find the entry points of JPEG images. With entry points, a crop is decoded without the rows above it.
 

@@ -10,10 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from recordmill.decode.random import Draws, Stage, draw_beta, parse_rng
 from recordmill.decode.specs.base import check_number
+from recordmill.suggestions import suggest_arguments
 
 _FIRST_RECTANGLE_NUMBER = 1024  # The random numbers before this one draw the mixing weight.
 
 
+@suggest_arguments
 def mixup(
     images: NDArray[Any],
     labels: ArrayLike,
@@ -67,6 +69,7 @@ def mixup(
     return _blend_with_previous(images, share), _blend_with_previous(weights, share)
 
 
+@suggest_arguments
 def cutmix(
     images: NDArray[Any],
     labels: ArrayLike,

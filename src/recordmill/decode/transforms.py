@@ -17,11 +17,13 @@ from recordmill.decode.pixels import Window, crop_pixels, flip_pixels
 from recordmill.decode.plan import Border
 from recordmill.decode.presets import Like, parse_kernel, returns_float32
 from recordmill.decode.specs.base import PadMode, check_choice, parse_channel_values, parse_levels, parse_size
+from recordmill.suggestions import suggest_arguments
 
 Pixels = NDArray[Any]
 _DTYPES = ("uint8", "uint16", "float32")
 
 
+@suggest_arguments
 def resize(array: ArrayLike, size: int | Sequence[int], *, kernel: str | None = None, like: Like = "pillow") -> Pixels:
     """Resize an image, or several images of one size; channels do not mix.
 
@@ -91,6 +93,7 @@ def _resize_floats(pixels: Pixels, size: tuple[int, int], kernel: str) -> NDArra
     return np.asarray(block).reshape(*shape[:-3], *size, shape[-1])
 
 
+@suggest_arguments
 def resize_boxes(
     array: ArrayLike,
     boxes: ArrayLike,
@@ -157,6 +160,7 @@ def _check_boxes(pixels: Pixels, boxes: NDArray[Any], indices: NDArray[Any]) -> 
         raise ValueError("boxes must be finite numbers")
 
 
+@suggest_arguments
 def crop(array: ArrayLike, window: Window, *, mode: PadMode = "constant", fill: int | Sequence[int] = 0) -> Pixels:
     """Crop a window of an image; a window that reaches beyond the image is padded.
 
@@ -196,6 +200,7 @@ def crop(array: ArrayLike, window: Window, *, mode: PadMode = "constant", fill: 
     return _restore_axes(crop_pixels(pixels, (x, y, width, height), mode, [level * unit for level in levels]), array)
 
 
+@suggest_arguments
 def flip(array: ArrayLike, *, horizontal: bool = True, vertical: bool = False) -> Pixels:
     """Flip an image.
 
@@ -227,6 +232,7 @@ def flip(array: ArrayLike, *, horizontal: bool = True, vertical: bool = False) -
     return _restore_axes(flip_pixels(_check_image(array), horizontal=horizontal, vertical=vertical), array)
 
 
+@suggest_arguments
 def affine(
     array: ArrayLike,
     matrix: ArrayLike,
@@ -265,6 +271,7 @@ def affine(
     return _restore_axes(transform_image(pixels, _keep_format(pixels), geometry=geometry, border=border), array)
 
 
+@suggest_arguments
 def warp_affine(
     array: ArrayLike,
     matrix: ArrayLike,
@@ -329,6 +336,7 @@ def invert_affine(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([[a, b, -a * c - b * f], [d, e, -d * c - e * f]])
 
 
+@suggest_arguments
 def normalize(
     array: ArrayLike,
     mean: float | Sequence[float] | None = None,

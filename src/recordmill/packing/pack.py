@@ -31,8 +31,10 @@ from recordmill.shards.build_index import build_entry_points
 from recordmill.shards.index import IndexMode
 from recordmill.shards.paths import check_local_path
 from recordmill.shards.writer import ShardWriter
+from recordmill.suggestions import suggest_arguments
 
 
+@suggest_arguments
 def pack(  # noqa: PLR0913 (the options of one command)
     source: Source | str | os.PathLike[str] | Iterable[Mapping[str, Any] | bytes],
     destination: str | os.PathLike[str],

@@ -34,6 +34,7 @@ from recordmill.shards.sound_records import SoundRecords, find_sound_records
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
+from recordmill.suggestions import suggest_arguments
 from recordmill.types import FrameIndex, Ragged
 
 # Payloads are copied in pieces of about this many bytes, to limit memory. A longer record is a piece of its own.
@@ -100,6 +101,7 @@ class SalvageResult:
         }
 
 
+@suggest_arguments
 def salvage(  # noqa: PLR0913 (the options of one command)
     source: Paths,
     destination: str | os.PathLike[str],

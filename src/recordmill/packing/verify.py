@@ -17,6 +17,7 @@ from recordmill.shards.paths import Paths
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.shards.verify import Report, verify_shards
 from recordmill.storage.local import LOCAL
+from recordmill.suggestions import suggest_arguments
 from recordmill.types import Fault
 
 # Number of records that are read in one call and then decoded in parallel.
@@ -25,6 +26,7 @@ _CHUNK_RECORDS = 64
 _SAMPLE_RECORDS = 32
 
 
+@suggest_arguments
 def verify(
     paths: Paths,
     *,

@@ -39,8 +39,15 @@ def check_epoch(value: Any) -> int:
 
 
 def check_positions(positions: Iterable[Any]) -> list[int]:
-    """Convert positions to `int`; raise TypeError for floats instead of rounding them."""
-    if isinstance(positions, np.ndarray) and positions.dtype.kind in "iu" and positions.ndim == 1:
+    """Convert positions to `int`; raise TypeError for floats and masks instead of converting them."""
+    if isinstance(positions, np.ndarray):
+        if positions.ndim != 1 or (positions.dtype.kind not in "iu" and len(positions)):
+            is_mask = positions.dtype == bool
+            hint = "; use numpy.flatnonzero(mask) for the positions at which a mask is true" if is_mask else ""
+            raise TypeError(
+                "positions must be integers in one dimension, "
+                f"got an array of {positions.dtype} with {positions.ndim} dimensions{hint}"
+            )
         return positions.tolist()  # type: ignore[no-any-return]
     return [_check_position(position) for position in positions]
 

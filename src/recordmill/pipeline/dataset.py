@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recordmill.decode.batch import check_specs
 from recordmill.errors import FeatureError, RecordmillError
 from recordmill.pipeline.checks import check_epoch, check_integer, check_positions
 from recordmill.pipeline.compiled_pipeline import CompiledPipeline, Origin, SourceOrigin
+from recordmill.pipeline.description import describe_dataset
 from recordmill.pipeline.engine import BatchBuilder
 from recordmill.pipeline.samples import Positions, count_bytes, split_samples, stack_samples
 from recordmill.pipeline.stages.base import Context, OrderStage, SampleStage
@@ -24,6 +26,7 @@ from recordmill.pipeline.stages.shard import Shard, find_rank
 from recordmill.pipeline.stages.shuffle import Shuffle
 from recordmill.pipeline.stages.take import Repeat, Skip, Take
 from recordmill.schema import Feature, Schema
+from recordmill.suggestions import suggest_arguments
 from recordmill.types import Ragged
 
 if TYPE_CHECKING:
@@ -77,7 +80,8 @@ class Dataset:
         if self.pipeline.has_filter and self.batch_stage is not None and self.batch_stage.last == "wrap":
             raise ValueError('last="wrap" cannot be combined with filter, which makes the number of samples unknown')
 
-    def shuffle(self, seed: int = 0, *, block: int | None = None, window: int | None = None) -> Dataset:
+    @suggest_arguments
+    def shuffle(self, *, seed: int = 0, block: int | None = None, window: int | None = None) -> Dataset:
         """Shuffle the samples, differently in each epoch.
 
         The order is computed, not stored, and needs no buffer: every sample can move to any position of the epoch.
@@ -104,6 +108,7 @@ class Dataset:
         """
         return self.add_stage(Shuffle(seed, block, window))
 
+    @suggest_arguments
     def take(self, count: int) -> Dataset:
         """Keep the first samples; after `batch`, the first batches.
 
@@ -123,6 +128,7 @@ class Dataset:
         """
         return self.add_stage(Take(count))
 
+    @suggest_arguments
     def skip(self, count: int) -> Dataset:
         """Drop the first samples; after `batch`, the first batches.
 
@@ -142,6 +148,7 @@ class Dataset:
         """
         return self.add_stage(Skip(count))
 
+    @suggest_arguments
     def repeat(self, count: int | None = None) -> Dataset:
         """Repeat all samples; each repetition is another epoch of the stages before.
 
@@ -161,6 +168,7 @@ class Dataset:
         """
         return self.add_stage(Repeat(count))
 
+    @suggest_arguments
     def shard(self, rank: int | None = None, world_size: int | None = None) -> Dataset:
         """Divide every global batch among the processes of a training run.
 
@@ -184,6 +192,7 @@ class Dataset:
         """
         return self.add_stage(Shard(rank, world_size))
 
+    @suggest_arguments
     def decode(
         self,
         specs: Mapping[str, Spec] | None = None,
@@ -223,6 +232,7 @@ class Dataset:
             options = (("max_pixels", check_integer(max_pixels, "max_pixels must be a positive integer", 1)),)
         return self.add_stage(Decode(tuple(all_specs.items()), seed, options))
 
+    @suggest_arguments
     def map(
         self,
         function: Callable[..., Any],
@@ -263,6 +273,7 @@ class Dataset:
         """
         return self.add_stage(Map(function, rng, workers, timeout, seed))
 
+    @suggest_arguments
     def filter(
         self,
         function: Callable[..., Any],
@@ -299,6 +310,7 @@ class Dataset:
         """
         return self.add_stage(Filter(function, rng, timeout, seed))
 
+    @suggest_arguments
     def batch(self, size: int, *, last: Last = "keep", ragged: RaggedAs = "ragged") -> Dataset:
         """Combine consecutive samples into batches: dicts of arrays.
 
@@ -416,19 +428,27 @@ class Dataset:
     @overload
     def __getitem__(self, key: int) -> dict[str, Any]: ...
     @overload
-    def __getitem__(self, key: slice) -> list[dict[str, Any]]: ...
-    def __getitem__(self, key: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
-        """Return the element at a position of epoch 0 (negative counts from the end), or the list of a slice."""
+    def __getitem__(self, key: slice | Sequence[int] | NDArray[np.integer[Any]]) -> list[dict[str, Any]]: ...
+    def __getitem__(
+        self, key: int | slice | Sequence[int] | NDArray[np.integer[Any]]
+    ) -> dict[str, Any] | list[dict[str, Any]]:
+        """Return the element at a position of epoch 0, or the list of elements of a slice or of several positions.
+
+        Negative positions count from the end.
+        """
         if isinstance(key, slice):
             return self.fetch(range(len(self))[key])
+        if isinstance(key, list | range) or (isinstance(key, np.ndarray) and key.ndim):
+            return self.fetch(key)
         if type(key) is int and not self.stages and isinstance(self.origin, SourceOrigin):
             return self.origin.source.__getitems__([key])[0]
-        return self.fetch([key])[0]
+        return self.fetch([key])[0]  # type: ignore[list-item]
 
     def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:
         """Return the elements at the given positions of epoch 0."""
         return self.fetch(positions)
 
+    @suggest_arguments
     def fetch(self, positions: Iterable[SupportsIndex], epoch: int = 0) -> list[dict[str, Any]]:
         """Return the elements at the given positions, in the given order.
 
@@ -488,6 +508,7 @@ class Dataset:
                 del elements  # Free the memory of these elements before the next ones are read.
             start = chunk.stop
 
+    @suggest_arguments
     def loader(
         self,
         *,
@@ -591,6 +612,10 @@ class Dataset:
     def __repr__(self) -> str:
         """Return the expression that creates the dataset, as text."""
         return ".".join([repr(self.origin), *map(repr, self.stages)])
+
+    def __str__(self) -> str:
+        """Return the number of elements, the stages and the features, as text of several lines."""
+        return describe_dataset(self)
 
 
 def _build_batch(builder: BatchBuilder, number: int) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from inspect import GEN_RUNNING, getgeneratorstate
+from textwrap import indent
 from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -16,6 +17,7 @@ from weakref import WeakSet
 from recordmill.allocator import Memory
 from recordmill.concurrency.thread_pool import ThreadPool
 from recordmill.pipeline.checks import check_epoch, check_integer, is_integer, set_fields
+from recordmill.pipeline.description import count_elements
 from recordmill.pipeline.engine import BatchBuilder, BatchResult, CreatePool, PrefetchOptions, run_epoch
 from recordmill.pipeline.failures import EmptyBatchLimit, FailureReport, OnError
 from recordmill.pipeline.state import State, check_state, parse_state
@@ -356,3 +358,11 @@ class Loader:
         options = self._options
         rank = f", rank={options.rank}, world_size={options.world_size}" if options.world_size > 1 else ""
         return f"{self._dataset!r}.loader(threads={options.threads}, prefetch={options.prefetch}{rank})"
+
+    def __str__(self) -> str:
+        """Return the number of elements, the options and the dataset, as text of several lines."""
+        options, noun = self._options, "samples" if self._dataset.batch_stage is None else "batches"
+        rank = f", rank {options.rank} of {options.world_size}" if options.world_size > 1 else ""
+        first = f"Loader of {count_elements(self)} {noun} per epoch, next epoch {self.epoch}"
+        settings = f"threads {options.threads}, prefetch {options.prefetch}{rank}"
+        return f"{first}\n  {settings}\n{indent(str(self._dataset), '  ')}"

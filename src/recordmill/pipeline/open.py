@@ -9,12 +9,14 @@ from recordmill.pipeline.compiled_pipeline import SourceOrigin
 from recordmill.pipeline.dataset import Dataset
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES
+from recordmill.suggestions import suggest_arguments
 
 if TYPE_CHECKING:
     from recordmill.schema import Feature, Schema
     from recordmill.shards.paths import Paths
 
 
+@suggest_arguments
 def open(  # noqa: A001, PLR0913 (the options of one function)
     paths: Paths,
     *,

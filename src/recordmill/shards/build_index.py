@@ -25,6 +25,7 @@ from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
+from recordmill.suggestions import suggest_arguments
 from recordmill.types import FrameIndex, Ragged
 
 # Maximum size of the entry points of an image, as a fraction of the size of the encoded image.
@@ -33,6 +34,7 @@ _MAX_SHARE = 0.01
 _CHUNK_BYTES = 8 << 20
 
 
+@suggest_arguments
 def build_index(  # noqa: PLR0913 (the options of one function)
     paths: Paths,
     *,

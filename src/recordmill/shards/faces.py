@@ -15,6 +15,7 @@ from recordmill.formats.recordio.payload import IRHEADER
 from recordmill.schema import Feature, Schema
 from recordmill.shards.reader import ShardReader
 from recordmill.storage.local import LOCAL
+from recordmill.suggestions import suggest_arguments
 
 _SCHEMA = Schema({"label": Feature("float32", (None,)), "data": Feature("bytes")})
 
@@ -40,6 +41,7 @@ class Faces:
     properties: dict[str, int]
 
 
+@suggest_arguments
 def read_faces(path: str | os.PathLike[str]) -> Faces:
     """Find the images and identities of an InsightFace dataset.
 

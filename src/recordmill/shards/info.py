@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_sha
 from recordmill.shards.paths import Paths
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.storage.local import LOCAL
+from recordmill.suggestions import suggest_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,17 @@ class Info:
             "shards": [shard.to_json() for shard in self.shards],
         }
 
+    def __str__(self) -> str:
+        """Return format, sizes, features and problems, as text of several lines."""
+        completeness = {True: ", complete", False: ", not the whole dataset", None: ""}[self.complete]
+        records, shards = _format_count(self.num_records, "record"), _format_count(len(self.shards), "shard")
+        lines = [f"{self.format}: {records} in {shards}, {self.num_bytes:,} bytes{completeness}"]
+        lines += [f"classes: {', '.join(self.classes)}"] if self.classes else []
+        if self.schema is not None:
+            lines += [f"features of payload {self.payload}:", indent(str(self.schema), "  ")]
+        lines += [f"damaged: {shard.path}: {shard.damage}" for shard in self.shards if shard.damage is not None]
+        return "\n".join(lines + [f"incomplete: {problem}" for problem in self.problems])
+
     def _feature_to_json(self, summary: FeatureSummary) -> dict[str, Any]:
         missing = 1 - summary.num_present / self.num_sampled if self.num_sampled else 0.0
         return {
@@ -140,6 +153,7 @@ class Info:
         }
 
 
+@suggest_arguments
 def info(
     paths: Paths,
     *,
@@ -213,6 +227,10 @@ def info(
         problems=selection.describe_problems(),
         classes=selection.classes,
     )
+
+
+def _format_count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("s" if number != 1 else "")
 
 
 def _summarize_files(shard: OpenShard, loaded: ShardIndex) -> list[ShardInfo]:

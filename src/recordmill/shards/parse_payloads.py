@@ -10,6 +10,7 @@ from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import PAYLOADS
 from recordmill.schema import Feature, Schema
 from recordmill.shards.native_errors import convert_error, convert_memory_error
+from recordmill.suggestions import suggest_arguments
 from recordmill.types import Ragged
 
 # Compiled plans by codec and `id` of the schema. An entry also holds the schema, so that its id is not reused.
@@ -17,6 +18,7 @@ _PLANS: dict[tuple[str, int], tuple[Schema, Any]] = {}
 _MAX_PLANS = 32
 
 
+@suggest_arguments
 def parse_payloads(
     payloads: Ragged | Sequence[bytes],
     schema: Schema | Mapping[str, Feature],

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from glob import escape
 from typing import Any
 
+from recordmill.datasets.manifest import find_manifests
 from recordmill.errors import FormatError, UnsupportedPathError
 from recordmill.formats.detect import guess_format_from_name
 from recordmill.formats.registry import FORMATS
@@ -84,7 +85,8 @@ def no_shard_error(name: str) -> FileNotFoundError:
 def _explain_missing(name: str) -> str:
     """Return the error message for a path or pattern without matching files, with the likely reason."""
     if os.path.isdir(name):
-        return "the directory contains no shards"
+        folders = _find_folders_of_shards(name)
+        return "the directory contains no shards" + (f", but its folder {folders[0]!r} does" if folders else "")
     if name.startswith("~"):
         return "no shard has this name: ~ is not expanded, use os.path.expanduser"
     if "{" in name:
@@ -92,6 +94,21 @@ def _explain_missing(name: str) -> str:
     if "[" in name:
         return "no shard has this name: brackets match one of the characters inside them, see glob.escape"
     return "no shard has this name"
+
+
+def _find_folders_of_shards(folder: str) -> list[str]:
+    """Return the folders one level deeper that contain a manifest, or a file with the suffix of a format."""
+    with os.scandir(folder) as entries:
+        folders = sorted(entry.path for entry in entries if entry.is_dir() and not entry.name.startswith("."))
+    return [path for path in folders if _contains_shards(path)]
+
+
+def _contains_shards(folder: str) -> bool:
+    try:
+        names = os.listdir(folder)
+    except PermissionError:
+        return False
+    return bool(find_manifests(names)) or any(guess_format_from_name(name) is not None for name in names)
 
 
 def add_pattern_hint(error: FormatError, names: Sequence[str]) -> None:

@@ -23,6 +23,7 @@ from recordmill.shards.paths import check_local_path, list_paths
 from recordmill.shards.sidecar import Sidecar
 from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
+from recordmill.suggestions import suggest_constructor_arguments
 from recordmill.types import FrameIndex, Ragged
 
 # Maximum size of one read. It bounds the memory, because several reads run ahead of the consumer.
@@ -69,6 +70,7 @@ def _read_first_lengths(shard: OpenShard) -> np.ndarray:
         return np.asarray(_core.scan(shard.source, shard.format.framing.kind, max_records=count)[1])
 
 
+@suggest_constructor_arguments
 class ShardReader:
     """Read the payloads of one shard by position or in order.
 
@@ -419,6 +421,7 @@ def open_reader(
     return reader
 
 
+@suggest_constructor_arguments
 class PayloadReader:
     """Read the payloads of one file one after another; `seek` moves to another offset.
 

@@ -12,6 +12,7 @@ from recordmill.datasets.shard_names import LOCK_SUFFIX, build_path_prefix, data
 from recordmill.shards.paths import check_local_path
 from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
+from recordmill.suggestions import suggest_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class RepairResult:
         return {"completed": self.completed, "undone": self.undone}
 
 
+@suggest_arguments
 def repair(destination: str | os.PathLike[str], *, break_lock: bool = False) -> RepairResult:
     """Complete or undo the work of writers that were interrupted while they renamed their shards.
 

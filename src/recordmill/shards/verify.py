@@ -31,6 +31,7 @@ from recordmill.types import Fault, FrameIndex
 
 # Maximum number of faults that a report lists per shard; the native scan has the same limit.
 _MAX_FAULTS = 10_000
+_MAX_PRINTED_FAULTS = 10
 # Kinds of faults after which the rest of a compressed stream is not read.
 _STREAM_FAULTS = ("bad_compression", "limit_exceeded")
 # The native scan neither parses payloads of more bytes than this nor checks their padding.
@@ -63,6 +64,15 @@ class Report:
     def ok(self) -> bool:
         """True if there are no faults."""
         return self.num_faults == 0
+
+    def __str__(self) -> str:
+        """Return the number of records and faults, and the first faults, as text of several lines."""
+        lines = [
+            f"intact records: {self.num_records:,}, faults: {self.num_faults:,}",
+            *map(str, self.faults[:_MAX_PRINTED_FAULTS]),
+        ]
+        num_more = self.num_faults - len(lines) + 1
+        return "\n".join(lines + ([f"and {num_more:,} more"] if num_more else []))
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as a dict that can be written as JSON.

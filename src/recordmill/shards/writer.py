@@ -34,6 +34,7 @@ from recordmill.shards.output import (
 from recordmill.shards.paths import check_local_path
 from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
+from recordmill.suggestions import suggest_constructor_arguments
 from recordmill.types import Ragged
 
 # Records are collected in a chunk, which is serialized and framed in one call when it reaches one of these sizes.
@@ -132,6 +133,7 @@ class _WriterBase(ABC):
             self.discard()
 
 
+@suggest_constructor_arguments
 class ShardWriter(_WriterBase):
     """Write records to one or several shards.
 
@@ -351,6 +353,7 @@ def _estimate_bytes(value: Any) -> int:
     return len(value) if isinstance(value, bytes | bytearray | str) else getattr(value, "nbytes", 8)
 
 
+@suggest_constructor_arguments
 class PayloadWriter(_WriterBase):
     """Write payloads to one file with exactly the given name and without a foreign index file.
 

@@ -12,8 +12,10 @@ import recordmill as rm
 from recordmill.adapters.common import is_non_negative_integer, require_extra
 from recordmill.adapters.jax.arrays import ArrayConverter, check_placement
 from recordmill.adapters.loader import BatchAndState, FrameworkLoader
+from recordmill.suggestions import suggest_arguments
 
 
+@suggest_arguments
 def loader(
     dataset: rm.Dataset, *, device: Any = None, sharding: Any = None, ahead: int | None = None, **options: Any
 ) -> Loader:

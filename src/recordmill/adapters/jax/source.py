@@ -8,8 +8,10 @@ from typing import Any, SupportsIndex
 
 import recordmill as rm
 from recordmill.adapters.common import check_epoch, check_positional_access
+from recordmill.suggestions import suggest_constructor_arguments
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True)
 class Source:
     """A dataset as the random-access source of a Grain pipeline.

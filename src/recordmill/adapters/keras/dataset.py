@@ -9,8 +9,10 @@ import recordmill as rm
 from recordmill.adapters.common import check_epoch, check_positional_access
 from recordmill.adapters.keras.callback import create_callback
 from recordmill.adapters.keras.selection import FeatureNames, SelectFunction, Selection
+from recordmill.suggestions import suggest_constructor_arguments
 
 
+@suggest_constructor_arguments
 class PyDataset:
     """A dataset of batches as a `keras.utils.PyDataset`.
 

@@ -9,10 +9,12 @@ from typing import Any
 import recordmill as rm
 from recordmill.adapters.keras.callback import create_callback
 from recordmill.adapters.keras.selection import FeatureNames, SelectFunction, Selection
+from recordmill.suggestions import suggest_constructor_arguments
 
 _MAX_EMPTY_EPOCHS = 3
 
 
+@suggest_constructor_arguments
 class Stream:
     """Batches of a loader, epoch after epoch.
 

@@ -11,8 +11,10 @@ import recordmill as rm
 from recordmill.adapters.common import check_epoch, check_positional_access, require_extra
 from recordmill.adapters.torch.loader import warn_if_not_sharded
 from recordmill.adapters.torch.tensors import tensors
+from recordmill.suggestions import suggest_constructor_arguments
 
 
+@suggest_constructor_arguments
 class IterableDataset:
     """Batches of a pipeline for ``DataLoader(..., batch_size=None)``; a `torch.utils.data.IterableDataset`.
 
@@ -98,6 +100,7 @@ class IterableDataset:
         return f"IterableDataset({self.dataset!r}, rank {self._options['rank']} of {self._options['world_size']})"
 
 
+@suggest_constructor_arguments
 class MapDataset:
     """Samples by position, for a DataLoader with a PyTorch sampler; a `torch.utils.data.Dataset`.
 

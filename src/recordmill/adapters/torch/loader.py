@@ -12,8 +12,10 @@ from recordmill.adapters.common import require_extra
 from recordmill.adapters.loader import BatchAndState, FrameworkLoader
 from recordmill.adapters.torch.tensors import map_leaves, tensors
 from recordmill.concurrency.prefetch import Prefetcher
+from recordmill.suggestions import suggest_arguments
 
 
+@suggest_arguments
 def loader(dataset: rm.Dataset, *, device: Any = None, pin_memory: bool = False, **options: Any) -> Loader:
     """Return a loader that iterates over a dataset in this process and returns tensors.
 

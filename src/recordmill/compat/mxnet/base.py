@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 import recordmill as rm
+from recordmill.suggestions import MISSPELLED, suggest_name
 
 string_types, numeric_types, integer_types = (str,), (float, int, np.generic), (int, np.int32, np.int64)
 
@@ -84,8 +86,12 @@ def create_module_getattr(
 
     def raise_unsupported(name: str) -> Any:
         hint = hints.get(name, None if name.startswith("_") else default_hint)
+        known = [] if name in hints or name.startswith("_") else dir(sys.modules.get(module))
+        similar = suggest_name(name, known, MISSPELLED)
         if hint is None:
-            raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
+            suggestion = f"; did you mean {similar!r}?" if similar else ""
+            raise AttributeError(f"module {module!r} has no attribute {name!r}{suggestion}", name=name)
+        hint = f"did you mean {similar!r}? Otherwise, {hint}" if similar else hint
         full = f"mx{module.removeprefix(_PACKAGE)}.{name}"
         raise AbsentError(f"{full} is not supported", found=full, hint=hint)
 

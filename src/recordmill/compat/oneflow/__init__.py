@@ -6,7 +6,7 @@ from recordmill.compat.oneflow.programs import config, env, global_function, sco
 from recordmill.compat.oneflow.tensors import DTYPES
 from recordmill.compat.oneflow.unsupported import create_module_getattr
 
-__getattr__ = create_module_getattr("flow")
+__getattr__ = create_module_getattr("flow", globals())
 # The OneFlow version whose behavior is reproduced.
 __version__ = "0.9.0"
 

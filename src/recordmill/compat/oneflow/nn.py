@@ -7,7 +7,7 @@ from recordmill.compat.oneflow.reader import OFRecordReader
 from recordmill.compat.oneflow.transforms import CoinFlip, CropMirrorNormalize, Resize
 from recordmill.compat.oneflow.unsupported import create_module_getattr, create_namespace
 
-__getattr__ = create_module_getattr("flow.nn")
+__getattr__ = create_module_getattr("flow.nn", globals())
 
 OfrecordReader = OFRecordReader
 OfrecordRawDecoder = OFRecordRawDecoder

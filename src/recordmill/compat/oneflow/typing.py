@@ -9,7 +9,7 @@ import numpy as np
 
 from recordmill.compat.oneflow.unsupported import create_module_getattr
 
-__getattr__ = create_module_getattr("flow.typing")
+__getattr__ = create_module_getattr("flow.typing", globals())
 
 
 class Numpy(np.ndarray[Any, Any]):

@@ -6,6 +6,8 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from recordmill.suggestions import MISSPELLED, suggest_name
+
 _NETWORKS = "networks are not supported; pass the arrays to Keras, PyTorch or JAX"
 _CPU = "omit it: records are read on the CPU, and each process reads its own parts"
 _READER = "use flow.data.ofrecord_reader and the decoders of flow.data"
@@ -64,14 +66,16 @@ class AbsentError(NotImplementedError, AttributeError):
     """A name of OneFlow is not supported."""
 
 
-def create_module_getattr(path: str) -> Callable[[str], Any]:
+def create_module_getattr(path: str, members: Mapping[str, Any]) -> Callable[[str], Any]:
     """Return a module's ``__getattr__``: private names raise AttributeError, all others AbsentError with a hint."""
 
     def raise_absent_error(name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"module {path!r} has no attribute {name!r}", name=name)
         hints = _HINTS[path]
-        raise AbsentError(f"{path}.{name} is not supported: {hints.get(name, hints[''])}")
+        similar = None if name in hints else suggest_name(name, members, MISSPELLED)
+        suggestion = f"did you mean {similar!r}? Otherwise, " if similar else ""
+        raise AbsentError(f"{path}.{name} is not supported: {suggestion}{hints.get(name, hints[''])}")
 
     return raise_absent_error
 
@@ -79,7 +83,7 @@ def create_module_getattr(path: str) -> Callable[[str], Any]:
 def create_namespace(path: str, members: Mapping[str, Any]) -> types.ModuleType:
     """Return a module object with the given members; access to other names raises AbsentError."""
     module = types.ModuleType(path)
-    vars(module).update(members, __getattr__=create_module_getattr(path))
+    vars(module).update(members, __getattr__=create_module_getattr(path, members))
     return module
 
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from recordmill.decode.specs.base import Spec, check_choice, check_number
+from recordmill.suggestions import suggest_constructor_arguments
 
 BoxForm = Literal["xyxy", "yxyx", "xywh"]
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class Boxes(Spec):
     """Apply the geometric transforms of an image to its bounding boxes, clip them, and drop barely visible boxes.
@@ -71,6 +73,7 @@ class Boxes(Spec):
         )
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class Keypoints(Spec):
     """Apply the geometric transforms of an image to the coordinates of its keypoints.

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recordmill.decode.specs.base import Spec, check_number, parse_levels, parse_range
+from recordmill.suggestions import suggest_constructor_arguments
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class ColorJitter(Spec):
     """Change brightness, contrast, saturation and hue by random amounts, in random order.
@@ -39,6 +41,7 @@ class ColorJitter(Spec):
         self._set_fields(hue=_parse_hue(self.hue), probability=check_number("probability", self.probability, 0, 1))
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomGrayscale(Spec):
     """Convert images to gray at random; the number of channels stays.
@@ -56,6 +59,7 @@ class RandomGrayscale(Spec):
         self._set_fields(probability=check_number("probability", self.probability, 0, 1))
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class PCANoise(Spec):
     """Add random multiples of the principal components of ImageNet's colors (AlexNet lighting noise).
@@ -78,6 +82,7 @@ class PCANoise(Spec):
         self._set_fields(std=check_number("std", self.std, 0, 100))
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomErasing(Spec):
     """Fill a rectangle of random area, aspect ratio and position.

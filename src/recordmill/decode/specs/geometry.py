@@ -17,12 +17,14 @@ from recordmill.decode.specs.base import (
     parse_range,
     parse_size,
 )
+from recordmill.suggestions import suggest_constructor_arguments
 
 _SMALL = ("error", "pad", "enlarge")
 _MODES = ("constant", "edge", "reflect")
 _KERNELS = ("nearest", "bilinear")
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class Resize(Spec):
     """Resize every image to one size, or its shorter side to a length. Exactly one of the parameters is required.
@@ -49,6 +51,7 @@ class Resize(Spec):
             self._set_fields(shorter=check_int("shorter", self.shorter, 1, MAX_SIDE))
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class CenterCrop(Spec):
     """Crop the center of every image.
@@ -81,6 +84,7 @@ class CenterCrop(Spec):
         self._set_fields(size=parse_size("size", self.size), fill=parse_levels("fill", self.fill))
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomCrop(Spec):
     """Crop a window of fixed size at a random position.
@@ -119,6 +123,7 @@ class RandomCrop(Spec):
         self._set_fields(size=parse_size("size", self.size), padding=padding, fill=parse_levels("fill", self.fill))
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomResizedCrop(Spec):
     """Crop a window of random area and aspect ratio, and resize it.
@@ -158,6 +163,7 @@ class RandomResizedCrop(Spec):
         )
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class Flip(Spec):
     """Flip images at random; both directions are drawn independently.
@@ -179,6 +185,7 @@ class Flip(Spec):
             self._set_fields(**{name: check_number(name, getattr(self, name), 0, 1)})
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomAffine(Spec):
     """Rotate, translate, scale and shear the cropped image about its center by random amounts.
@@ -232,6 +239,7 @@ def _parse_symmetric_range(name: str, value: float | tuple[float, float], limit:
     return parse_range(name, value, -limit, limit)
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class GivenCrop(Spec):
     """Crop the window that a feature of the sample contains, and optionally resize it.
@@ -263,6 +271,7 @@ class GivenCrop(Spec):
                 raise ValueError("fill cannot be combined with size")
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class GivenFlip(Spec):
     """Flip images left to right if a feature of the sample is not 0.

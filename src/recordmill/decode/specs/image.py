@@ -29,6 +29,7 @@ from recordmill.decode.specs.geometry import (
     RandomResizedCrop,
     Resize,
 )
+from recordmill.suggestions import suggest_constructor_arguments
 
 Decoder = Literal["auto", "pillow", "native"]
 Layout = Literal["chw", "hwc"]
@@ -43,6 +44,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class Image(Spec):
     """Decode an image, then resize, crop, flip, warp, recolor and normalize it, in this order.

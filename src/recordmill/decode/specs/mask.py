@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from recordmill.decode.specs.base import Spec, check_choice, check_int
+from recordmill.suggestions import suggest_constructor_arguments
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class Mask(Spec):
     """Decode an image of class labels and apply the geometric transforms of its image.

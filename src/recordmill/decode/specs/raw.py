@@ -9,8 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from recordmill.decode.specs.base import Spec, check_choice, check_int, check_number
+from recordmill.suggestions import suggest_constructor_arguments
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class Raw(Spec):
     """Read an array from bytes without a header, whose dtype and shape are given here.

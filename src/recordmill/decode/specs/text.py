@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from recordmill.decode.specs.base import Spec, check_choice
+from recordmill.suggestions import suggest_constructor_arguments
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class Text(Spec):
     """Decode text to an array of `str` objects, or of lists of `str` for features with several values.

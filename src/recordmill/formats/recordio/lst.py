@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.errors import LabelError
+from recordmill.suggestions import suggest_arguments
 from recordmill.types import Ragged
 
 SUFFIX = ".lst"
@@ -39,6 +40,7 @@ class ImageList:
     lines: list[int]
 
 
+@suggest_arguments
 def read_image_list(data: bytes, name: str = "the list") -> ImageList:
     """Parse an image list. A line is split at its tabs (paths may contain spaces) or, without tabs, at any whitespace.
 
@@ -137,6 +139,7 @@ def _line_error(name: str, line: int, expected: str, found: str) -> LabelError:
     )
 
 
+@suggest_arguments
 def format_image_list(
     keys: Sequence[int], labels: Sequence[Any] | NDArray[Any], names: Sequence[str], *, decimals: int | None = DECIMALS
 ) -> bytes:

@@ -14,6 +14,7 @@ import numpy as np
 
 from recordmill.errors import ImageError, InputError, LabelError
 from recordmill.packing.sources.base import IMAGE_SUFFIXES, Items, Source, check_exists
+from recordmill.suggestions import suggest_constructor_arguments
 
 # Names of the image folder and the mask folder in a Pascal VOC dataset.
 VOC_FOLDERS = ("JPEGImages", "SegmentationClass")
@@ -27,6 +28,7 @@ def check_folder(path: str | os.PathLike[str]) -> str:
     return name
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True)
 class ImageFolder(Source):
     """Images in class folders: the folder directly below the root determines the label.
@@ -210,6 +212,7 @@ def _walk_images(
         yield from _walk_images(root, name, extensions, visited if folder else set(), links)
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True)
 class ImagePairs(Source):
     """Pairs of an image and a label mask from two folders, matched by file stem.

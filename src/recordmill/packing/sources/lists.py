@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from recordmill.errors import ImageError, LabelError
 from recordmill.formats.recordio.lst import read_image_list
 from recordmill.packing.sources.base import Items, Source, check_exists
+from recordmill.suggestions import suggest_constructor_arguments
 
 # Labels must be less than this limit, and at least its negative, to fit int64.
 _LABEL_LIMIT = 2**63
@@ -27,6 +28,7 @@ _TAB_SUFFIXES = (".tsv", ".tab")
 Column = str | int
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True)
 class LabelFile(Source):
     r"""Images listed in a file of JSON lines, such as ``{"0001.png": 5}``; an object may list several images.
@@ -146,6 +148,7 @@ def _label_line_error(origin: str, line: int, expected: str, found: str) -> Labe
     )
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True)
 class ListFile(Source):
     """Images of an MXNet image list (``.lst``). Its indices become the keys of the records.
@@ -198,6 +201,7 @@ class ListFile(Source):
         )
 
 
+@suggest_constructor_arguments
 @dataclass(frozen=True)
 class Table(Source):
     """Images of a CSV or TSV table.

@@ -15,6 +15,7 @@ from recordmill.pipeline.dataset import Dataset
 from recordmill.pipeline.samples import Ints, Positions, SampleRows, concatenate_rows
 from recordmill.pipeline.stages.shard import Shard
 from recordmill.pipeline.stages.take import MAX_SAMPLES
+from recordmill.suggestions import suggest_arguments
 
 if TYPE_CHECKING:
     from recordmill.pipeline.compiled_pipeline import CompiledPipeline, ExampleSource
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _PERIOD = 1 << 16
 
 
+@suggest_arguments
 def mix(datasets: Iterable[Dataset], weights: Iterable[float], *, num_samples: int | None = None) -> Dataset:
     """Combine the samples of several datasets in fixed proportions, evenly interleaved.
 

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
+from recordmill.suggestions import MISSPELLED, suggest_name
+
 _PACKAGE = "recordmill.compat.tensorflow"
 _KERAS = "train with Keras, JAX or PyTorch"
 _NUMPY = "use keras.ops, or NumPy or SciPy in tf.numpy_function"
@@ -86,8 +88,16 @@ def absent_error(module: str, public_path: str, name: str) -> AttributeError:
     """Return the AttributeError for a missing name; `public_path` is the path of `module` below ``tf``."""
     message = f"module {module!r} has no attribute {name!r}"
     if not name.startswith("_"):
-        message = f'{message}: {_find_hint(public_path, name)}; the migration page "Supported names" lists all names'
+        similar = None if f"{public_path}.{name}".lstrip(".") in HINTS else _find_similar(module, name)
+        hint = f"did you mean {similar!r}? Otherwise, {_find_hint(public_path, name)}" if similar else None
+        hint = hint or _find_hint(public_path, name)
+        message = f'{message}: {hint}; the migration page "Supported names" lists all names'
     return AttributeError(message, name=name, obj=sys.modules.get(module))
+
+
+def _find_similar(module: str, name: str) -> str | None:
+    names = [known for known in dir(sys.modules.get(module)) if not known.startswith("_")]
+    return suggest_name(name, names, MISSPELLED)
 
 
 def _find_hint(public_path: str, name: str) -> str:

@@ -1,0 +1,33 @@
+"""The argument parser, whose errors suggest the right name for a misspelled command, option or value."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable
+from typing import NoReturn
+
+_INVALID_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from ([^)]*)\)")
+_UNRECOGNIZED = re.compile(r"unrecognized arguments: (--?[^\s=]+)")
+
+
+class Parser(argparse.ArgumentParser):
+    """Argument parser with suggestions. Parsers of subcommands have the same class."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage, message and suggestion, and exit with code 2."""
+        similar = self._suggest(message)
+        super().error(f"{message}\nhint: did you mean {similar}?" if similar else message)
+
+    def _suggest(self, message: str) -> str | None:
+        if match := _INVALID_CHOICE.search(message):
+            return _find_similar(match[1], (choice.strip("'\" ") for choice in match[2].split(",")))
+        if match := _UNRECOGNIZED.search(message):
+            return _find_similar(match[1], self._option_string_actions)
+        return None
+
+
+def _find_similar(name: str, names: Iterable[str]) -> str | None:
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, list(names), 1)), None)

@@ -1,0 +1,96 @@
+"""Suggest the right name for a misspelled one, and the right argument for one of another library."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import update_wrapper
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+# Similarity at which a missing name of a framework counts as misspelled; below, it is probably a name of the framework.
+MISSPELLED = 0.8
+
+F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
+
+# Keyword arguments of other libraries: the argument here that has the same effect, and the text of the hint.
+_FOREIGN: tuple[tuple[str, str, str], ...] = (
+    ("drop_last", "last", 'last="drop"'),
+    ("drop_remainder", "last", 'last="drop"'),
+    ("batch_size", "size", "size="),
+    ("buffer_size", "window", "seed= to mix all records, without a buffer, or window= to read almost in file order"),
+    ("reshuffle_each_iteration", "window", "seed= alone: every epoch has another order"),
+    ("generator", "seed", "seed="),
+    ("num_workers", "threads", "threads="),
+    ("num_workers", "workers", "workers="),
+    ("num_parallel_calls", "workers", "threads= of loader()"),
+    ("prefetch_factor", "prefetch", "prefetch="),
+    ("prefetch_buffer_size", "prefetch", "prefetch="),
+    ("num_replicas", "world_size", "world_size="),
+    ("num_shards", "shards", "shards="),
+    ("num_shards", "world_size", "world_size="),
+    ("compression_type", "compression", "compression="),
+    ("features", "schema", "schema="),
+)
+
+# Messages for arguments that are passed by position to a method that takes keyword arguments only.
+_POSITIONAL = {
+    "shuffle": "shuffle() takes keyword arguments only. All records are mixed without a buffer, whose size other "
+    "libraries expect here; use shuffle(seed={0}) for a seed, or shuffle(window={0}) to read almost in file order",
+}
+_KEYWORD_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def suggest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Return the name that is most similar to a misspelled one; None if none has a similarity of `cutoff` (0 to 1)."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, list(names), 1, cutoff)), None)
+
+
+def suggest_arguments(function: F) -> F:
+    """Decorate a public function: the TypeError for an unknown keyword argument suggests one that exists."""
+
+    def call(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except TypeError as error:
+            # The error was raised by the call itself, not inside the function, if no other frame follows this one.
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise
+            message = explain(function, args, options)
+            if message is None:
+                raise
+        raise TypeError(message)
+
+    explain = _explain_arguments
+    # With the globals of the function, doctest finds the examples of the decorated function in its module.
+    wrapper = FunctionType(call.__code__, function.__globals__, function.__name__, None, call.__closure__)
+    return cast("F", update_wrapper(wrapper, function))
+
+
+def suggest_constructor_arguments(cls: C) -> C:
+    """Decorate a public class: as `suggest_arguments`, for its constructor."""
+    cls.__init__ = suggest_arguments(cls.__init__)  # type: ignore[misc]
+    return cls
+
+
+def _explain_arguments(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> str | None:
+    """Return the message for a call with wrong arguments; None if there is nothing to suggest."""
+    parameters = inspect.signature(function).parameters
+    name = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+    keywords = [key for key, parameter in parameters.items() if parameter.kind in _KEYWORD_KINDS and key != "self"]
+    unknown = next((key for key in options if key not in keywords), None)
+    if unknown is not None:
+        hint = _hint_at_argument(unknown, keywords)
+        return f"{name}() got an unexpected keyword argument {unknown!r}{hint}" if hint else None
+    return _POSITIONAL[name].format(args[1]) if name in _POSITIONAL and len(args) > 1 else None
+
+
+def _hint_at_argument(unknown: str, keywords: list[str]) -> str:
+    foreign = next((hint for key, needed, hint in _FOREIGN if key == unknown and needed in keywords), None)
+    if foreign is not None:
+        return f"; use {foreign}"
+    similar = suggest_name(unknown, keywords)
+    return f"; did you mean {similar!r}?" if similar else ""
