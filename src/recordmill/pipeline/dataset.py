@@ -20,6 +20,7 @@ from recordmill.pipeline.stages.batch import Batch, BatchSampler, Last, RaggedAs
 from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stages.filter import Filter
 from recordmill.pipeline.stages.map import Map, Workers, uses_processes
+from recordmill.pipeline.stages.padding import Padding, PadSizes, PadValue
 from recordmill.pipeline.stages.shard import Shard, find_rank
 from recordmill.pipeline.stages.shuffle import Shuffle
 from recordmill.pipeline.stages.take import Repeat, Skip, Take
@@ -299,7 +300,16 @@ class Dataset:
         """
         return self.add_stage(Filter(function, rng, timeout, seed))
 
-    def batch(self, size: int, *, last: Last = "keep", ragged: RaggedAs = "ragged") -> Dataset:
+    def batch(
+        self,
+        size: int,
+        *,
+        last: Last = "keep",
+        ragged: RaggedAs = "ragged",
+        pad_value: PadValue = 0,
+        pad_to: PadSizes = None,
+        pad_to_multiple_of: PadSizes = None,
+    ) -> Dataset:
         """Combine consecutive samples into batches: dicts of arrays.
 
         Parameters
@@ -311,20 +321,42 @@ class Dataset:
             "pad" fills the batch up with zeros and marks the samples in the feature ``"valid"``, and "wrap" fills it up
             with the first samples of the epoch.
         ragged : str
-            Form of features with different numbers of values: "ragged" is a `Ragged`, "pad" an array padded with zeros,
-            "list" a list of arrays. Byte strings become a list of `bytes` with "list", and a `Ragged` otherwise.
+            Form of features with different numbers of values: "ragged" is a `Ragged`, "pad" a padded array, "list" a
+            list of arrays. Arrays that differ in more than their first dimension become a list with "ragged". Byte
+            strings become a list of `bytes` with "list", and a `Ragged` otherwise.
+        pad_value : scalar, or dict of str to scalar
+            With ragged="pad": value that fills the ends of shorter rows, for all features or by feature. Strings are
+            filled with empty ones unless a dict names the feature.
+        pad_to : int, or dict of str to int or tuple, optional
+            With ragged="pad": size of every ragged axis; by default that of the longest row of the batch. A tuple has
+            one entry for each axis of a sample; None in it stands for the default. A single integer has no effect on
+            features whose arrays all have the same shape in a batch; a dict also pads those that it names, and byte
+            strings.
+        pad_to_multiple_of : int, or dict of str to int or tuple, optional
+            Like `pad_to`, but the size is the smallest multiple that suffices. `pad_to` takes precedence.
 
         Returns
         -------
         Dataset
+
+        Raises
+        ------
+        ValueError
+            If an option is not valid. A batch raises FeatureError if a feature is longer than `pad_to`, if its dtype
+            cannot represent the pad value, or if samples do not have a feature that an option names.
 
         Examples
         --------
         >>> dataset = rm.open("train.tfrecord").batch(3, last="drop")
         >>> [batch["label"].tolist() for batch in dataset]
         [[0, 1, 2], [3, 4, 5]]
+        >>> tokens = rm.open("train.tfrecord").map(lambda sample: {"tokens": np.arange(sample["label"])})
+        >>> tokens.batch(3, ragged="pad", pad_value=-1, pad_to={"tokens": 4})[0]["tokens"]
+        array([[-1, -1, -1, -1],
+               [ 0, -1, -1, -1],
+               [ 0,  1, -1, -1]])
         """
-        return self.add_stage(Batch(size, last, ragged))
+        return self.add_stage(Batch(size, last, ragged, Padding(pad_value, pad_to, pad_to_multiple_of)))
 
     def add_stage(self, stage: OrderStage | SampleStage | Batch | Shard) -> Dataset:
         """Return a dataset with one more stage.
