@@ -28,6 +28,9 @@ from recordmill.schema import Feature, Schema
 from recordmill.types import Ragged
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
     from recordmill.decode.batch import Spec
     from recordmill.pipeline.failures import OnError
     from recordmill.pipeline.loader import Loader
@@ -619,6 +622,97 @@ class Dataset:
         # The inferred schema does not fit, because later records have other numbers of values than the first records.
         columns = self.origin.source.columns(positions, _allow_any_shape(self.schema))
         return {name: _to_dense(column) for name, column in columns.items()}
+
+    def to_arrow(self) -> pa.Table:
+        """Read all samples of epoch 0 as an Arrow table.
+
+        Numbers are not copied from the arrays that `to_numpy` returns. A feature of fixed shape becomes a column of
+        numbers, or of (nested) lists of fixed size; a feature whose number of values varies becomes lists, and byte
+        strings become ``binary``. Optional features are null in records without values. Class names are in the
+        metadata of the schema, as JSON, under the key ``classes``.
+
+        Returns
+        -------
+        pyarrow.Table
+
+        Raises
+        ------
+        ValueError
+            If the dataset is batched.
+        FeatureError
+            If a feature has no type in Arrow, such as complex numbers.
+        MissingExtraError
+            If pyarrow is not installed.
+
+        Examples
+        --------
+        >>> table = rm.open("train.tfrecord").to_arrow()  # doctest: +SKIP
+        >>> table.schema.field("label").type  # doctest: +SKIP
+        DataType(int64)
+        """
+        from recordmill.pipeline.arrow import read_table
+
+        return read_table(self)
+
+    def iter_arrow(self, batch_size: int) -> Iterator[pa.RecordBatch]:
+        """Yield the samples of epoch 0 as Arrow record batches, in order; only a few of them are in memory.
+
+        All batches have the schema of the first one. `shard` has no effect.
+
+        Parameters
+        ----------
+        batch_size : int
+            Number of samples per batch; the last batch may be smaller.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+
+        Raises
+        ------
+        ValueError
+            If the dataset is batched, or if `batch_size` is not positive.
+        FeatureError
+            If a feature has no type in Arrow, or if a later batch does not fit the schema of the first one.
+        MissingExtraError
+            If pyarrow is not installed.
+
+        Examples
+        --------
+        >>> batches = rm.open("train.tfrecord").iter_arrow(5)  # doctest: +SKIP
+        >>> [batch.num_rows for batch in batches]  # doctest: +SKIP
+        [5, 3]
+        """
+        from recordmill.pipeline.arrow import iterate_record_batches
+
+        return iterate_record_batches(self, batch_size)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Read all samples of epoch 0 as a data frame.
+
+        Features with one number per record are columns of their dtype, without a copy. Other features are columns of
+        Python objects: arrays, `bytes` or `Ragged`; None in records without values of an optional feature.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ValueError
+            If the dataset is batched.
+        MissingExtraError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> frame = rm.open("train.tfrecord").to_pandas()  # doctest: +SKIP
+        >>> frame["label"].sum()  # doctest: +SKIP
+        28
+        """
+        from recordmill.pipeline.arrow import read_frame
+
+        return read_frame(self)
 
     def __repr__(self) -> str:
         """Return the expression that creates the dataset, as text."""
