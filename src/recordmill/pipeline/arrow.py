@@ -97,7 +97,7 @@ def _to_series(pd: Any, column: Any, *, is_optional: bool) -> Any:
         return pd.Series(column, copy=False)
     rows = np.empty(len(column), object)
     for number, row in enumerate(column):
-        rows[number] = None if is_optional and row is not None and len(row) == 0 else row
+        rows[number] = None if is_optional and hasattr(row, "__len__") and len(row) == 0 else row
     return pd.Series(rows, copy=False)
 
 
@@ -237,17 +237,13 @@ class _Converter:
         return self.arrow.ListArray.from_arrays(offsets, values, mask=mask)
 
     def _convert_list(self, rows: Sequence[Any], *, is_optional: bool) -> Any:
-        present = [row for row in rows if row is not None]
-        forms = {(row.dtype, row.ndim) if isinstance(row, np.ndarray) else type(row) for row in present}
+        forms = {(row.dtype, row.ndim) if isinstance(row, np.ndarray) else type(row) for row in rows}
         form = forms.pop() if len(forms) == 1 else None
         if isinstance(form, tuple) and form[1] and form[0].kind not in "OUS":
-            dtype, ndim = form
-            is_null = np.array([row is None or (is_optional and len(row) == 0) for row in rows])
-            empty = np.empty((0,) * ndim, dtype)
-            return self._convert_arrays([empty if row is None else row for row in rows], ndim, dtype, is_null)
-        if form is Ragged and len(present) == len(rows):
-            splits = np.cumsum([0, *map(len, rows)], dtype=np.int64)
-            column = Ragged(concatenate_column("", [*rows]), splits)
+            is_null = np.array([len(row) == 0 for row in rows]) if is_optional else None
+            return self._convert_arrays(rows, form[1], form[0], is_null)
+        if form is Ragged:
+            column = Ragged(concatenate_column("", [*rows]), np.cumsum([0, *map(len, rows)], dtype=np.int64))
             return self._convert_part(column, is_optional=is_optional)
         return self.arrow.array([_to_python(row) for row in rows])
 
