@@ -92,6 +92,6 @@ def _folder_of_examples(request: pytest.FixtureRequest) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the blocks of guides that need a framework."""
     for item in items:
-        if item.path.name.startswith(("training-", "augmenting")):
+        if item.path.name.startswith(("training-", "augmenting", "arrow")):
             item.add_marker(pytest.mark.deep)
             item.add_marker(pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"))  # Keras's

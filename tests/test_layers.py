@@ -67,6 +67,8 @@ OPTIONAL: dict[str, set[str]] = {
     "keras": {"adapters", "compat", "demo"},
     "jax": {"adapters", "demo"},
     "torch": {"adapters"},
+    "pandas": {"pipeline"},
+    "pyarrow": {"pipeline"},
     "sklearn": {"demo"},
     "skimage": {"demo"},
 }

@@ -22,6 +22,7 @@ from recordmill.pipeline.stages.batch import Batch, BatchSampler, Last, RaggedAs
 from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stages.filter import Filter
 from recordmill.pipeline.stages.map import Map, Workers, uses_processes
+from recordmill.pipeline.stages.padding import Padding, PadSizes, PadValue
 from recordmill.pipeline.stages.shard import Shard, find_rank
 from recordmill.pipeline.stages.shuffle import Shuffle
 from recordmill.pipeline.stages.take import Repeat, Skip, Take
@@ -30,6 +31,9 @@ from recordmill.suggestions import suggest_arguments
 from recordmill.types import Ragged
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
     from recordmill.decode.batch import Spec
     from recordmill.pipeline.failures import OnError
     from recordmill.pipeline.loader import Loader
@@ -311,7 +315,16 @@ class Dataset:
         return self.add_stage(Filter(function, rng, timeout, seed))
 
     @suggest_arguments
-    def batch(self, size: int, *, last: Last = "keep", ragged: RaggedAs = "ragged") -> Dataset:
+    def batch(
+        self,
+        size: int,
+        *,
+        last: Last = "keep",
+        ragged: RaggedAs = "ragged",
+        pad_value: PadValue = 0,
+        pad_to: PadSizes = None,
+        pad_to_multiple_of: PadSizes = None,
+    ) -> Dataset:
         """Combine consecutive samples into batches: dicts of arrays.
 
         Parameters
@@ -323,20 +336,42 @@ class Dataset:
             "pad" fills the batch up with zeros and marks the samples in the feature ``"valid"``, and "wrap" fills it up
             with the first samples of the epoch.
         ragged : str
-            Form of features with different numbers of values: "ragged" is a `Ragged`, "pad" an array padded with zeros,
-            "list" a list of arrays. Byte strings become a list of `bytes` with "list", and a `Ragged` otherwise.
+            Form of features with different numbers of values: "ragged" is a `Ragged`, "pad" a padded array, "list" a
+            list of arrays. Arrays that differ in more than their first dimension become a list with "ragged". Byte
+            strings become a list of `bytes` with "list", and a `Ragged` otherwise.
+        pad_value : scalar, or dict of str to scalar
+            With ragged="pad": value that fills the ends of shorter rows, for all features or by feature. Strings are
+            filled with empty ones unless a dict names the feature.
+        pad_to : int, or dict of str to int or tuple, optional
+            With ragged="pad": size of every ragged axis; by default that of the longest row of the batch. A tuple has
+            one entry for each axis of a sample; None in it stands for the default. A single integer has no effect on
+            features whose arrays all have the same shape in a batch; a dict also pads those that it names, and byte
+            strings.
+        pad_to_multiple_of : int, or dict of str to int or tuple, optional
+            Like `pad_to`, but the size is the smallest multiple that suffices. `pad_to` takes precedence.
 
         Returns
         -------
         Dataset
+
+        Raises
+        ------
+        ValueError
+            If an option is not valid. A batch raises FeatureError if a feature is longer than `pad_to`, if its dtype
+            cannot represent the pad value, or if samples do not have a feature that an option names.
 
         Examples
         --------
         >>> dataset = rm.open("train.tfrecord").batch(3, last="drop")
         >>> [batch["label"].tolist() for batch in dataset]
         [[0, 1, 2], [3, 4, 5]]
+        >>> tokens = rm.open("train.tfrecord").map(lambda sample: {"tokens": np.arange(sample["label"])})
+        >>> tokens.batch(3, ragged="pad", pad_value=-1, pad_to={"tokens": 4})[0]["tokens"]
+        array([[-1, -1, -1, -1],
+               [ 0, -1, -1, -1],
+               [ 0,  1, -1, -1]])
         """
-        return self.add_stage(Batch(size, last, ragged))
+        return self.add_stage(Batch(size, last, ragged, Padding(pad_value, pad_to, pad_to_multiple_of)))
 
     def add_stage(self, stage: OrderStage | SampleStage | Batch | Shard) -> Dataset:
         """Return a dataset with one more stage.
@@ -608,6 +643,97 @@ class Dataset:
         # The inferred schema does not fit, because later records have other numbers of values than the first records.
         columns = self.origin.source.columns(positions, _allow_any_shape(self.schema))
         return {name: _to_dense(column) for name, column in columns.items()}
+
+    def to_arrow(self) -> pa.Table:
+        """Read all samples of epoch 0 as an Arrow table.
+
+        Numbers are not copied from the arrays that `to_numpy` returns. A feature of fixed shape becomes a column of
+        numbers, or of (nested) lists of fixed size; a feature whose number of values varies becomes lists, and byte
+        strings become ``binary``. Optional features are null in records without values. Class names are in the
+        metadata of the schema, as JSON, under the key ``classes``.
+
+        Returns
+        -------
+        pyarrow.Table
+
+        Raises
+        ------
+        ValueError
+            If the dataset is batched.
+        FeatureError
+            If a feature has no type in Arrow, such as complex numbers.
+        MissingExtraError
+            If pyarrow is not installed.
+
+        Examples
+        --------
+        >>> table = rm.open("train.tfrecord").to_arrow()  # doctest: +SKIP
+        >>> table.schema.field("label").type  # doctest: +SKIP
+        DataType(int64)
+        """
+        from recordmill.pipeline.arrow import read_table
+
+        return read_table(self)
+
+    def iter_arrow(self, batch_size: int) -> Iterator[pa.RecordBatch]:
+        """Yield the samples of epoch 0 as Arrow record batches, in order; only a few of them are in memory.
+
+        All batches have the schema of the first one. `shard` has no effect.
+
+        Parameters
+        ----------
+        batch_size : int
+            Number of samples per batch; the last batch may be smaller.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+
+        Raises
+        ------
+        ValueError
+            If the dataset is batched, or if `batch_size` is not positive.
+        FeatureError
+            If a feature has no type in Arrow, or if a later batch does not fit the schema of the first one.
+        MissingExtraError
+            If pyarrow is not installed.
+
+        Examples
+        --------
+        >>> batches = rm.open("train.tfrecord").iter_arrow(5)  # doctest: +SKIP
+        >>> [batch.num_rows for batch in batches]  # doctest: +SKIP
+        [5, 3]
+        """
+        from recordmill.pipeline.arrow import iterate_record_batches
+
+        return iterate_record_batches(self, batch_size)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Read all samples of epoch 0 as a data frame.
+
+        Features with one number per record are columns of their dtype, without a copy. Other features are columns of
+        Python objects: arrays, `bytes` or `Ragged`; None in records without values of an optional feature.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ValueError
+            If the dataset is batched.
+        MissingExtraError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> frame = rm.open("train.tfrecord").to_pandas()  # doctest: +SKIP
+        >>> frame["label"].sum()  # doctest: +SKIP
+        28
+        """
+        from recordmill.pipeline.arrow import read_frame
+
+        return read_frame(self)
 
     def __repr__(self) -> str:
         """Return the expression that creates the dataset, as text."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf
 from threading import get_ident
 from time import perf_counter
@@ -231,13 +232,20 @@ class BatchBuilder:
                 batches.append(None)
             else:
                 columns = rows.slice(start, stop)
-                batches.append(stage.collate(columns, stage.size, rows.ordinals[start:stop] - offset))
+                locate = partial(self._locate, rows, start)
+                batches.append(stage.collate(columns, stage.size, rows.ordinals[start:stop] - offset, locate))
         context.end_stage("batch")
         if self.maps:
             for index, batch in enumerate(batches):
                 if batch is not None:
                     batches[index] = self._apply_batch_maps(batch, rows, parts[index], starts[index], context)
         return batches
+
+    def _locate(self, rows: SampleRows, start: int, row: int) -> dict[str, Any]:
+        """Return shard, record and offset of a row of the batch that begins at row `start`."""
+        source, record = rows.origins[start + row].tolist()
+        shard, inside, offset = self.pipeline.sources[source].where(record)
+        return {"shard": shard, "record": inside, "offset": offset}
 
     def _check_skipped_batch(self, context: Context, count: int) -> None:
         """Raise the last error of a batch of `count` samples that all failed, unless such a batch may be skipped."""

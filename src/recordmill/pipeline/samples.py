@@ -176,15 +176,16 @@ def _concatenate_columns(parts: Sequence[Columns]) -> Columns:
                 expected=", ".join(names),
                 found=", ".join(part),
             )
-    return {name: _concatenate(name, [part[name] for part in parts]) for name in names}
+    return {name: concatenate_column(name, [part[name] for part in parts]) for name in names}
 
 
-def _concatenate(name: str, columns: list[Any]) -> Any:
+def concatenate_column(name: str, columns: list[Any]) -> Any:
+    """Concatenate the columns of a feature: to a Ragged or an array if possible, otherwise to a list."""
     if all(isinstance(column, Ragged) for column in columns):
         splits = [column.row_splits for column in columns]
         starts = np.cumsum([0, *(split[-1] for split in splits)])
         shifted = [split[1:] + start for split, start in zip(splits, starts, strict=False)]
-        data = _concatenate(name, [column.data for column in columns])
+        data = concatenate_column(name, [column.data for column in columns])
         return Ragged(data, np.concatenate([splits[0][:1], *shifted]))
     if all(isinstance(column, np.ndarray) for column in columns):
         forms = {(column.dtype, column.shape[1:]) for column in columns}

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from recordmill.errors import FeatureError
 from recordmill.pipeline.checks import check_integer, set_fields
 from recordmill.pipeline.samples import Columns, Ints, build_column
+from recordmill.pipeline.stages.padding import Locate, Padding
 from recordmill.types import Ragged
 
 Last = Literal["keep", "drop", "pad", "wrap"]
 RaggedAs = Literal["ragged", "pad", "list"]
 VALID = "valid"
+_NO_PADDING = Padding()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +142,17 @@ class Batch:
         fills the batch up with zeros and empty rows and adds a feature ``"valid"`` (bool) to every batch, and "wrap"
         fills it up with the first samples of the epoch.
     ragged : str
-        Form of features with different numbers of values: "ragged" is a `Ragged`, "pad" an array padded with zeros to
-        the longest row, "list" a list of arrays. Byte strings become a list of `bytes` with "list", and a `Ragged`
-        otherwise. Tensors of other libraries are converted to arrays.
+        Form of features with different numbers of values: "ragged" is a `Ragged` (a list of arrays if they differ in
+        more than the first dimension), "pad" a padded array, "list" a list of arrays. Byte strings become a list of
+        `bytes` with "list", and a `Ragged` otherwise. Tensors of other libraries are converted to arrays.
+    padding : Padding
+        Values and sizes for ragged="pad".
     """
 
     size: int
     last: Last = "keep"
     ragged: RaggedAs = "ragged"
+    padding: Padding = _NO_PADDING
 
     def __post_init__(self) -> None:
         """Raise TypeError or ValueError if an argument is invalid."""
@@ -156,10 +161,24 @@ class Batch:
             raise ValueError(f'last must be "keep", "drop", "pad" or "wrap", got {self.last!r}')
         if self.ragged not in ("ragged", "pad", "list"):
             raise ValueError(f'ragged must be "ragged", "pad" or "list", got {self.ragged!r}')
+        if self.ragged != "pad" and self.padding != _NO_PADDING:
+            raise ValueError(f'pad_value, pad_to and pad_to_multiple_of require ragged="pad", got {self.ragged!r}')
 
-    def collate(self, columns: Columns, count: int, ordinals: NDArray[np.int64] | None = None) -> Columns:
-        """Collate columns to a batch of `count` rows. With last="pad", `ordinals` are the rows that the samples get."""
-        collated = {name: self._collate_column(column) for name, column in columns.items()}
+    def collate(
+        self,
+        columns: Columns,
+        count: int,
+        ordinals: NDArray[np.int64] | None = None,
+        locate: Locate = lambda _: {},
+    ) -> Columns:
+        """Collate columns to a batch of `count` rows.
+
+        With last="pad", `ordinals` are the rows that the samples get. `locate` returns shard and record of a row, for
+        errors.
+        """
+        if self.ragged == "pad":
+            self.padding.check_names(columns)
+        collated = {name: self._collate_column(name, column, locate) for name, column in columns.items()}
         if self.last != "pad":
             return collated
         if VALID in collated:
@@ -174,25 +193,35 @@ class Batch:
             collated = {name: _fill_rows(column, valid) for name, column in collated.items()}
         return collated | {VALID: valid}
 
-    def _collate_column(self, column: Any) -> Any:
+    def _collate_column(self, name: str, column: Any, locate: Locate) -> Any:
         if isinstance(column, list):
             # Choose the type from the rows of this batch only, so that it does not depend on batches of the same job.
-            column = build_column(_unify_string_widths(_convert_tensors(column)))
-        if isinstance(column, list) and self.ragged != "list":
+            column = build_column(_unify_string_widths(convert_tensors(column)))
+        if self.ragged == "pad":
+            return self._pad_column(name, column, locate)
+        if isinstance(column, list) and self.ragged == "ragged":
+            return _build_ragged(column)
+        return list(column) if isinstance(column, Ragged) and self.ragged == "list" else column
+
+    def _pad_column(self, name: str, column: Any, locate: Locate) -> Any:
+        is_named = name in self.padding.named
+        if isinstance(column, np.ndarray):
+            return self.padding.pad_equal_arrays(name, column, locate) if is_named and column.ndim > 1 else column
+        if isinstance(column, list):
+            if column and all(isinstance(row, np.ndarray) for row in column):
+                return self.padding.pad_arrays(name, column, locate)
             column = _build_ragged(column)
-        if not isinstance(column, Ragged) or self.ragged == "ragged":
-            return column
-        if self.ragged == "list":
-            return list(column)
-        return column if _contains_bytes(column) else _pad_ragged(column)
+        if isinstance(column, Ragged) and (is_named or not _contains_bytes(column)):
+            return self.padding.pad_ragged(name, column, locate)
+        return column
 
     def __repr__(self) -> str:
         """Return the method call that adds this stage to a dataset, as text."""
         ragged = f", ragged={self.ragged!r}" if self.ragged != "ragged" else ""
-        return f"batch({self.size}, last={self.last!r}{ragged})"
+        return f"batch({self.size}, last={self.last!r}{ragged}{self.padding})"
 
 
-def _convert_tensors(rows: list[Any]) -> list[Any]:
+def convert_tensors(rows: list[Any]) -> list[Any]:
     """Convert tensors of other libraries to arrays, unless NumPy cannot represent them."""
     if not rows or not all(hasattr(row, "__dlpack__") for row in rows):
         return rows
@@ -226,14 +255,7 @@ def _contains_bytes(column: Ragged) -> bool:
     inner: Any = column
     while isinstance(inner, Ragged):
         inner = inner.data
-    return bool(inner.dtype == np.uint8)
-
-
-def _pad_ragged(column: Ragged) -> Any:
-    if not isinstance(column.data, Ragged):
-        return column.to_padded()
-    inner = column.data.to_padded()
-    return Ragged(inner, column.row_splits).to_padded()
+    return bool(inner.dtype == np.uint8 and inner.ndim == 1)
 
 
 def _fill_rows(column: Any, valid: NDArray[np.bool_]) -> Any:

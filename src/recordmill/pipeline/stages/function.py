@@ -179,12 +179,11 @@ class FunctionCaller:
 
 
 def _sample_form(value: Any) -> Any:
-    """Return the dtype and shape that all samples must share; the first dimension of a 1-D or 2-D array is None."""
+    """Return the dtype and number of dimensions that all samples must share."""
     if (known := _SCALAR_FORMS.get(type(value))) is not None:
         return known
     if isinstance(value, np.ndarray | np.generic):
-        is_sequence = 1 <= value.ndim <= 2
-        return _dtype_name(value.dtype), (None, *value.shape[1:]) if is_sequence else value.shape
+        return _dtype_name(value.dtype), (None,) * value.ndim
     if isinstance(value, bool | int | float):
         return np.asarray(value).dtype.str, ()
     return "Ragged" if isinstance(value, Ragged) else type(value).__name__
