@@ -40,6 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "packing.sources.lists": BASE | {"packing", "formats.recordio.lst"},
     "pipeline": NATIVE | {"decode"},
     "pipeline.open": NATIVE | {"pipeline", "shards"},
+    "convert": NATIVE | {"storage", "shards", "packing", "pipeline"},
     "adapters": BASE | {PACKAGE},
     "compat": BASE | {PACKAGE},
     "demo": {PACKAGE},
@@ -48,7 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli.sources": {PACKAGE, "cli", "packing"},
     "__main__": {"cli"},
     "testing": NATIVE | {"formats", "storage", "shards", "decode"},
-    PACKAGE: NATIVE | {"storage", "formats", "shards", "decode", "packing", "pipeline", "adapters"},
+    PACKAGE: NATIVE | {"storage", "formats", "shards", "decode", "packing", "pipeline", "convert", "adapters"},
 }
 
 # folder: modules in it that may import its members; the members may not import each other
@@ -66,6 +67,7 @@ OPTIONAL: dict[str, set[str]] = {
     "keras": {"adapters", "compat", "demo"},
     "jax": {"adapters", "demo"},
     "torch": {"adapters"},
+    "pyarrow": {"convert"},
     "sklearn": {"demo"},
     "skimage": {"demo"},
 }

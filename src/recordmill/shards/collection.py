@@ -353,7 +353,7 @@ def compute_fingerprint(readers: Sequence[ShardReader]) -> str:
     return f"{name}-{sum(map(len, readers))}-{digest.hexdigest()[:16]}"
 
 
-def _open_complete_readers(  # noqa: PLR0913 (the options of `ShardCollection`)
+def _open_complete_readers(
     selection: Selection,
     paths: Paths,
     storage: Storage,
