@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 from recordmill.convert.export.named_files import LABEL_LINES, LABEL_LIST, FileNames
-from recordmill.convert.export.names import split_suffix
+from recordmill.convert.export.names import decode_key, split_suffix
 from recordmill.convert.export.output import FolderText, OutputFolder
 from recordmill.convert.export.samples import Sample
 from recordmill.convert.export.values import serialize_json
@@ -66,9 +64,8 @@ class FolderWriter:
         suffix = find_suffix(data)
         if self._key is None:  # Positions are unique, so the names need not be compared.
             return f"{folder}/{sample.position:08}{suffix}" if folder else f"{sample.position:08}{suffix}"
-        if isinstance(key, bytes) and split_suffix(key.decode("utf-8", "replace"))[1]:
-            suffix = split_suffix(key.decode("utf-8", "replace"))[1].lower()
-        return self._names.choose(folder, key, suffix, sample.position)
+        own_suffix = split_suffix(decode_key(key)[0])[1].lower()
+        return self._names.choose(folder, key, own_suffix or suffix, sample.position)
 
     def commit(self) -> None:
         """Write the class names, and give the folder its final name."""
@@ -95,5 +92,5 @@ def write_class_names(folder: OutputFolder, classes: list[str] | None) -> None:
 
 
 def labels_path_beside(path: str) -> str:
-    """Return the path of the class names of a file: ``train.labels.txt`` for ``train.jsonl``."""
-    return f"{os.path.splitext(path)[0]}.{LABELS_FILE}"
+    """Return the path of the class names of a file: ``train.jsonl.labels.txt`` for ``train.jsonl``."""
+    return f"{path}.{LABELS_FILE}"

@@ -116,7 +116,7 @@ class NameRegistry:
                 "SELECT name, is_folder FROM names WHERE folded = ?", (folded,)
             ).fetchone()
         if known != name:
-            return f"it differs from {known!r} only in case"
+            return f"it differs from {known!r} only in case or Unicode form"
         if is_folder and was_folder:
             return None
         return "a file has this name" if not (is_folder or was_folder) else "a file and a folder have this name"

@@ -46,6 +46,8 @@ class ParquetWriter(FileWriter):
     options : ExportOptions
     """
 
+    _writes_class_names = False
+
     def __init__(self, options: ExportOptions) -> None:
         self._arrow = import_pyarrow()
         super().__init__(options)

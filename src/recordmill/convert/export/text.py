@@ -22,12 +22,14 @@ class FileWriter:
     options : ExportOptions
     """
 
+    _writes_class_names = True
+
     def __init__(self, options: ExportOptions) -> None:
         self._result = options.result
         self._columns = None if options.schema is None else list(options.schema)
         self._outputs = [self._open(options.destination, options)]
         self._file = self._outputs[0]
-        names = format_labels(options.classes) if options.classes else None
+        names = format_labels(options.classes) if options.classes and self._writes_class_names else None
         if names is not None:
             try:
                 self._outputs.append(self._open(labels_path_beside(options.destination), options))
@@ -56,7 +58,7 @@ class FileWriter:
 
     def commit(self) -> None:
         """Give the files their final names."""
-        for output in self._outputs:
+        for output in reversed(self._outputs):
             output.commit()
         self._result.num_files = len(self._outputs)
         self._result.num_bytes = sum(output.num_bytes for output in self._outputs)
