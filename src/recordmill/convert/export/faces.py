@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.convert.export.samples import OnSkip, Sample, read_samples
-from recordmill.errors import DamageError
+from recordmill.errors import DamageError, FeatureError
 from recordmill.pipeline.compiled_pipeline import SourceOrigin
 from recordmill.pipeline.dataset import Dataset
 from recordmill.shards.collection import ShardCollection
@@ -67,10 +67,10 @@ def find_face_images(dataset: Dataset) -> FaceImages | None:
 
 
 def _has_face_header(source: ShardCollection) -> bool:
-    """Return True if the first record has two labels and no image."""
+    """Return True if the record with key 0 has two labels and no image."""
     try:
-        first = source.__getitems__([0])[0]
-    except DamageError:
+        first = source.__getitems__([source.readers[0].position_of(0)])[0]
+    except (DamageError, FeatureError, KeyError):
         return False
     data = [value for value in first.values() if isinstance(value, bytes)]
     return np.size(first.get("label", 0)) == 2 and data == [b""]

@@ -59,8 +59,9 @@ def read_samples(dataset: Dataset, on_skip: OnSkip | None, order: NDArray[np.int
         yield from _read_filtered(dataset, on_skip)
         return
     sources = dataset.pipeline.sources
+    shared = Context()  # The first results of the functions, with which later ones are compared.
     for number, chunk in _split_into_chunks(dataset, order):
-        context = Context(collect_errors=on_skip is not None)
+        context = Context(on_skip is not None, first_results=shared.first_results, function_lock=shared.function_lock)
         rows = dataset.pipeline.evaluate(Positions(0, chunk), context)
         for skipped in context.skipped:
             if on_skip is not None:
