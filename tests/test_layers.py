@@ -41,6 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "packing.sources.lists": BASE | {"packing", "formats.recordio.lst"},
     "pipeline": NATIVE | {"decode"},
     "pipeline.open": NATIVE | {"pipeline", "shards"},
+    "convert": NATIVE | {"storage", "shards", "packing", "pipeline"},
     "adapters": BASE | {PACKAGE},
     "compat": BASE | {PACKAGE},
     "demo": {PACKAGE},
@@ -49,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli.sources": {PACKAGE, "cli", "packing"},
     "__main__": {"cli"},
     "testing": NATIVE | {"formats", "storage", "shards", "decode"},
-    PACKAGE: NATIVE | {"storage", "formats", "shards", "decode", "packing", "pipeline", "adapters"},
+    PACKAGE: NATIVE | {"storage", "formats", "shards", "decode", "packing", "pipeline", "convert", "adapters"},
 }
 
 # folder: modules in it that may import its members; the members may not import each other
@@ -68,7 +69,7 @@ OPTIONAL: dict[str, set[str]] = {
     "jax": {"adapters", "demo"},
     "torch": {"adapters"},
     "pandas": {"pipeline"},
-    "pyarrow": {"pipeline"},
+    "pyarrow": {"pipeline", "convert"},
     "sklearn": {"demo"},
     "skimage": {"demo"},
 }

@@ -14,6 +14,8 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "allocator": "Memory",
+    "convert.export.result": "ExportResult RenamedKey SkippedRecord",
+    "convert.export.run": "export",
     "decode.batch": "decode_batch",
     "decode.color": (
         "adjust_brightness adjust_contrast adjust_hue adjust_saturation grayscale "
@@ -76,6 +78,12 @@ if TYPE_CHECKING:
     from recordmill.allocator import (
         Memory as Memory,
     )
+    from recordmill.convert.export.result import (
+        ExportResult as ExportResult,
+        RenamedKey as RenamedKey,
+        SkippedRecord as SkippedRecord,
+    )
+    from recordmill.convert.export.run import export as export
     from recordmill.decode.batch import decode_batch as decode_batch
     from recordmill.decode.color import (
         adjust_brightness as adjust_brightness,

@@ -22,12 +22,14 @@ from recordmill.cli.preview import find_value_kind, format_value, to_json_value
 from recordmill.cli.printer import Printer, format_table
 
 if TYPE_CHECKING:
-    pass
+    from recordmill import Dataset
 
 _DESCRIPTION = """\
 Print the first records: kinds, shapes and shortened values of their features; the type and size of
-images. With --json, print one object per record, each on its own line. A shortened value has the key
-"truncated"; --full prints all values."""
+images; the class name of the label, if the shards have class names. With --json, print one object
+per record, each on its own line. A shortened value has the key "truncated"; --full prints all values."""
+# Names of the feature that contains the label number.
+_LABEL_FEATURES = ("label", "labels", "image/class/label")
 
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
@@ -58,23 +60,45 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     """Print the first records."""
     if args.full and not args.json:
         raise ValueError("--full requires --json")
-    for position, example in enumerate(_read_examples(args)):
+    dataset = _open_dataset(args)
+    for position, example in enumerate(_read_examples(dataset, args.num_records)):
         plain = {name: to_json_value(value, full=args.full) for name, value in example.items()}
-        printer.print_record({"record": position, "features": plain}, _format_record(position, example, plain))
+        label, class_name = _find_class(example, dataset.classes)
+        record = {"record": position, "features": plain} | ({} if label is None else {"class": class_name})
+        printer.print_record(record, _format_record(position, example, plain, {label: class_name}))
     return OK
 
 
-def _read_examples(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Yield the first examples; raise the error of a damaged record when it is reached."""
+def _open_dataset(args: argparse.Namespace) -> Dataset:
     import recordmill as rm
 
     options = get_reading_options(args) | get_limit_options(args)
-    dataset = rm.open(args.paths, payload=args.payload, allow_incomplete=args.allow_incomplete, **options)
-    yield from (dataset[position] for position in range(min(args.num_records, len(dataset))))
+    return rm.open(args.paths, payload=args.payload, allow_incomplete=args.allow_incomplete, **options)
 
 
-def _format_record(position: int, example: dict[str, Any], plain: dict[str, Any]) -> Iterator[str]:
-    rows = [(name, find_value_kind(value), *format_value(plain[name])) for name, value in example.items()]
+def _read_examples(dataset: Dataset, count: int) -> Iterator[dict[str, Any]]:
+    """Yield the first examples; raise the error of a damaged record when it is reached."""
+    yield from (dataset[position] for position in range(min(count, len(dataset))))
+
+
+def _find_class(example: dict[str, Any], classes: list[str] | None) -> tuple[str | None, str | None]:
+    """Return the name of the label feature and the class name of its value; (None, None) if there is none."""
+    for name in _LABEL_FEATURES if classes else ():
+        value = example.get(name)
+        if getattr(value, "size", 0) == 1 and value.dtype.kind in "iuf":  # type: ignore[union-attr]
+            label = float(value.reshape(-1)[0])  # type: ignore[union-attr]
+            if label.is_integer() and 0 <= label < len(classes or ()):
+                return name, (classes or [])[int(label)]
+    return None, None
+
+
+def _format_record(
+    position: int, example: dict[str, Any], plain: dict[str, Any], class_of: dict[str | None, str | None]
+) -> Iterator[str]:
+    rows = []
+    for name, value in example.items():
+        shape, text = format_value(plain[name])
+        rows.append((name, find_value_kind(value), shape, f"{text} ({class_of[name]})" if name in class_of else text))
     yield f"record {position}"
     if rows:
         yield from (f"  {line}" for line in format_table(("name", "kind", "shape", "value"), rows)[1:])

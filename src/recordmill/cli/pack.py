@@ -92,7 +92,9 @@ def _add_source_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--allow-duplicates", action="store_true", help="allow a file name to occur more than once")
     group.add_argument(
-        "--classes", metavar="A,B,C", help="class names in the order of their label numbers; auto for a table"
+        "--classes",
+        metavar="A,B,C",
+        help="class names in the order of their label numbers, or a file such as labels.txt; auto for a table",
     )
     group.add_argument(
         "--no-labels",

@@ -6,6 +6,8 @@ import argparse
 import os
 from typing import Any
 
+from recordmill.cli.export import parse_class_names
+
 KINDS = ("folder", "labels", "list", "table", "pairs")
 
 
@@ -52,7 +54,7 @@ def _create_image_pairs(args: argparse.Namespace) -> Any:
 
 
 def _parse_classes(args: argparse.Namespace) -> list[str] | None:
-    return None if args.classes is None else [name.strip() for name in args.classes.split(",")]
+    return parse_class_names(args.classes)
 
 
 def _choose_label_columns(args: argparse.Namespace) -> Any:

@@ -432,6 +432,12 @@ class Dataset:
         """Kinds and shapes of the features of the records."""
         return self.origin.sources[0].schema
 
+    @property
+    def classes(self) -> list[str] | None:
+        """Class names in the order of the label numbers; None if the shards have none, or not all the same ones."""
+        names = [getattr(source, "classes", None) for source in self.origin.sources]
+        return names[0] if all(other == names[0] for other in names) else None
+
     def create_sampler(self, rank: int = 0, world_size: int = 1) -> BatchSampler:
         """Create the sampler that computes the positions of each batch of one rank.
 

@@ -19,7 +19,8 @@ from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
 from recordmill.formats.registry import PAYLOADS, get_payload
 from recordmill.schema import Feature, Schema
-from recordmill.shards.completeness import describe_content, select_shards
+from recordmill.shards.class_names import find_classes
+from recordmill.shards.completeness import Selection, describe_content, select_shards
 from recordmill.shards.entry_points import EntryPointTables, load_entry_points
 from recordmill.shards.file_pool import can_read_in_one_call, identity_from_sidecar, is_near_descriptor_limit
 from recordmill.shards.index import save_schema, sidecar_path
@@ -83,7 +84,12 @@ class ShardCollection:
     ) -> None:
         options = {"compression": compression, "verify": verify, **limits}
         self.verify, self._limits = verify, limits
-        self.readers = _open_complete_readers(paths, storage, format, options, allow_incomplete=allow_incomplete)
+        selection = select_shards(paths, storage)
+        self.readers = _open_complete_readers(
+            selection, paths, storage, format, options, allow_incomplete=allow_incomplete
+        )
+        indexed = (reader.sidecar.classes for reader in self.readers)
+        self.classes = find_classes(storage, selection.files, selection.classes, indexed)
         # Position of the first record of each shard, and the total number of records.
         self._starts, num_bytes = [0], 0
         for reader in self.readers:
@@ -348,6 +354,7 @@ def compute_fingerprint(readers: Sequence[ShardReader]) -> str:
 
 
 def _open_complete_readers(
+    selection: Selection,
     paths: Paths,
     storage: Storage,
     format: str | None,  # noqa: A002
@@ -356,7 +363,6 @@ def _open_complete_readers(
     allow_incomplete: bool,
 ) -> list[ShardReader]:
     """Open the shards that paths stand for; raise IncompleteDatasetError unless whole datasets are complete."""
-    selection = select_shards(paths, storage)
     selection.raise_if_interrupted(storage)
     if allow_incomplete:
         selection.keep_complete()

@@ -34,7 +34,7 @@ from recordmill.formats.detect import guess_format_from_name
 from recordmill.shards.index import ShardIndex
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard
-from recordmill.shards.paths import COMPANION_SUFFIXES, Paths, expand_path, list_paths, no_shard_error
+from recordmill.shards.paths import Paths, expand_path, is_companion, list_paths, no_shard_error
 from recordmill.storage.base import Storage
 from recordmill.storage.local import natural_sort_key
 from recordmill.types import Fault
@@ -244,7 +244,7 @@ def _select_prefix(selection: Selection, destination: str, storage: Storage) -> 
     """Select the shards of the dataset that a writer creates at this destination."""
     folder, prefix_name = os.path.split(build_path_prefix(destination))
     names = [name for name in storage.list_names(folder) if is_name_of_dataset(name, prefix_name)]
-    paths = [os.path.join(folder, name) for name in names if not name.endswith(COMPANION_SUFFIXES)]
+    paths = [os.path.join(folder, name) for name in names if not is_companion(name)]
     files = [path for path in paths if expand_path(path, storage) == [path]]
     selection.files = sorted(files, key=natural_sort_key)
     _check_folder(selection, folder, lambda name: is_name_of_dataset(name, prefix_name), storage)

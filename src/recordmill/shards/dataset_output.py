@@ -244,7 +244,7 @@ class DatasetOutput:
         """Give all finished shards their final names, or none if an error occurs; then release the lock."""
         for output in outputs:
             output.check_not_existing()
-        shards = [output.prepare(description.schema, description.payload) for output in outputs]
+        shards = [output.prepare(description.schema, description.payload, description.classes) for output in outputs]
         self._manifest_file = self._write_manifest(shards, description)
         journal = self._build_journal(outputs)
         self._lock.check()

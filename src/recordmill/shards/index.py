@@ -216,7 +216,8 @@ def scan_shard(shard: OpenShard, known: Sidecar | None = None) -> ShardIndex:
         offsets = np.concatenate((known.index.offsets, offsets))
         lengths = np.concatenate((known.index.lengths, lengths))
     sidecar = build_sidecar(shard, FrameIndex(offsets, lengths), end)
-    sidecar.checksums = None if known is None else known.checksums
+    if known is not None:
+        sidecar.checksums, sidecar.classes = known.checksums, known.classes
     errors = {record: convert_error((fault[0], record, *fault[2:]), shard.name) for record, fault in faults.items()}
     return ShardIndex(sidecar, faults=errors)
 

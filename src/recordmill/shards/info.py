@@ -10,6 +10,7 @@ import numpy as np
 
 from recordmill.formats.base import FeatureSummary
 from recordmill.schema import Schema
+from recordmill.shards.class_names import find_classes
 from recordmill.shards.completeness import ShardContent, describe_content, select_shards
 from recordmill.shards.index import ShardIndex, load_index
 from recordmill.shards.inference import SAMPLE_RECORDS, detect_payload, infer_features
@@ -81,7 +82,7 @@ class Info:
     problems : list of str
         What is wrong with the dataset as a whole: missing, foreign and replaced shards, or an interrupted writer.
     classes : list of str or None
-        Class names in the order of the label numbers, if the writer stored them.
+        Class names in the order of the label numbers, if the writer stored them or ``labels.txt`` lists them.
     """
 
     shards: list[ShardInfo]
@@ -208,11 +209,13 @@ def info(
     }
     selection = select_shards(paths, storage)
     contents: list[ShardContent] = []
+    classes: list[list[str] | None] = []
     for files in group_spanning_files(selection.files, options, storage):
         shard = open_shard(files, **options, storage=storage)
         loaded = load_index(shard)
         sidecar = loaded.sidecar
         contents.append(describe_content(shard, loaded))
+        classes.append(sidecar.classes)
         shards += _summarize_files(shard, loaded)
         if sample.payload is None and sidecar.num_records > len(loaded.faults):
             codec = detect_payload(shard, sidecar)
@@ -225,7 +228,7 @@ def info(
         shards=shards,
         complete=selection.complete,
         problems=selection.describe_problems(),
-        classes=selection.classes,
+        classes=find_classes(storage, selection.files, selection.classes, classes),
     )
 
 

@@ -266,7 +266,7 @@ class ShardOutput:
             if not self._overwrite and self._storage.exists(path):
                 raise output_exists_error(path)
 
-    def prepare(self, schema: Schema | None, payload: str | None) -> ManifestShard:
+    def prepare(self, schema: Schema | None, payload: str | None, classes: list[str] | None = None) -> ManifestShard:
         """Write the sidecar and the foreign index under temporary names; return the entry for the manifest.
 
         After this, a commit only renames files.
@@ -278,18 +278,20 @@ class ShardOutput:
             probes = compute_probes(source, num_stored)
             if self._index_mode == "auto":
                 shard = OpenShard((temporary,), source, self.format, self._compression, self._storage)
-                self._prepare_sidecar(shard, schema, payload)
+                self._prepare_sidecar(shard, schema, payload, classes)
         if self._foreign_codec is not None:
             path = foreign_index_path(self.path, self._foreign_codec.suffix)
             data = self._foreign_codec.serialize(self.index, self._keys)
             self._foreign_index = write_temporary_file(self._storage, path, data, overwrite=self._overwrite)
         return ManifestShard(os.path.basename(self.path), num_stored, self.num_records, probes)
 
-    def _prepare_sidecar(self, shard: OpenShard, schema: Schema | None, payload: str | None) -> None:
+    def _prepare_sidecar(
+        self, shard: OpenShard, schema: Schema | None, payload: str | None, classes: list[str] | None
+    ) -> None:
         if self._compression is not None:
             _core.scan(shard.source, self.format.framing.kind)  # The scan collects seek points.
         sidecar = build_sidecar(shard, self.index, self.num_bytes)
-        sidecar.schema, sidecar.payload = schema, payload
+        sidecar.schema, sidecar.payload, sidecar.classes = schema, payload, classes
         sidecar.checksums = self.checksums
         data = serialize_sidecar(sidecar)
         try:

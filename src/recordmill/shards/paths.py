@@ -13,6 +13,7 @@ from recordmill.datasets.manifest import find_manifests
 from recordmill.errors import FormatError, UnsupportedPathError
 from recordmill.formats.detect import guess_format_from_name
 from recordmill.formats.registry import FORMATS
+from recordmill.shards.class_names import LABELS_FILE
 from recordmill.shards.open import NAME_SHARDS_HINT
 from recordmill.storage.base import Storage
 
@@ -74,7 +75,12 @@ def expand_paths(paths: Paths, storage: Storage) -> list[str]:
 def expand_path(name: str, storage: Storage) -> list[str]:
     """Return the shards that a path, glob pattern or directory refers to; empty if there are none."""
     matches = storage.expand(name)
-    return matches if matches == [name] else [path for path in matches if not path.endswith(COMPANION_SUFFIXES)]
+    return matches if matches == [name] else [path for path in matches if not is_companion(path)]
+
+
+def is_companion(path: str) -> bool:
+    """Return True if a file in a directory of shards is a list or index file, by its name."""
+    return path.endswith(COMPANION_SUFFIXES) or os.path.basename(path) == LABELS_FILE
 
 
 def no_shard_error(name: str) -> FileNotFoundError:

@@ -71,6 +71,8 @@ class Sidecar:
     num_uncompressed_bytes : int or None
     is_inferred : bool
         True if schema and payload were inferred.
+    classes : list of str or None
+        Class names in the order of the label numbers, from the writer.
     """
 
     format: str
@@ -85,6 +87,7 @@ class Sidecar:
     seek_points: bytes | None = None
     num_uncompressed_bytes: int | None = None
     is_inferred: bool = False
+    classes: list[str] | None = None
 
     @property
     def num_records(self) -> int:
@@ -167,6 +170,8 @@ def serialize_sidecar(sidecar: Sidecar) -> bytes:
         "is_inferred": sidecar.is_inferred,
         "sections": {name: len(data) for name, data in sections.items()},
     }
+    if sidecar.classes is not None:
+        description["classes"] = sidecar.classes
     text = json.dumps(description, separators=(",", ":")).encode()
     body = _pad_to_8_bytes(MAGIC + len(text).to_bytes(4, "little") + text)
     for data in sections.values():
@@ -226,6 +231,7 @@ def _build_sidecar(description: Mapping[str, Any], sections: Mapping[str, memory
         seek_points=bytes(sections["seek_points"]) if "seek_points" in sections else None,
         num_uncompressed_bytes=description["num_uncompressed_bytes"],
         is_inferred=bool(description.get("is_inferred", False)),
+        classes=None if description.get("classes") is None else [str(name) for name in description["classes"]],
     )
     _check_offsets(sidecar)
     return sidecar

@@ -1,0 +1,1 @@
+"""Write the records of shards to files that other programs read."""

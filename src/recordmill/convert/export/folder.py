@@ -1,0 +1,96 @@
+"""Write images to class folders, or to one folder, with a list of their labels that `pack` reads."""
+
+from __future__ import annotations
+
+from recordmill.convert.export.named_files import LABEL_LINES, LABEL_LIST, FileNames
+from recordmill.convert.export.names import decode_key, split_suffix
+from recordmill.convert.export.output import FolderText, OutputFolder
+from recordmill.convert.export.samples import Sample
+from recordmill.convert.export.values import serialize_json
+from recordmill.convert.export.writers import ExportOptions, find_class, find_suffix, get_image, get_labels
+from recordmill.errors import FeatureError
+from recordmill.shards.class_names import LABELS_FILE, format_labels
+
+
+class FolderWriter:
+    """Writer of ``to="folder"``.
+
+    Files: the images, ``labels.txt`` with the class names, ``labels.jsonl`` with the label of each image, and
+    ``labels.lst`` instead of it for images with several labels.
+
+    Parameters
+    ----------
+    options : ExportOptions
+    """
+
+    def __init__(self, options: ExportOptions) -> None:
+        if options.image is None:
+            raise FeatureError(
+                "the source has no feature with images",
+                kind="feature_mismatch",
+                expected="one feature of byte strings",
+                found=", ".join(options.schema or ()),
+                hint="name it with image_feature=...",
+            )
+        self._image, self._label, self._key = options.image, options.label, options.key
+        self._classes, self._result = options.classes, options.result
+        self._folder = OutputFolder(options.destination, overwrite=options.overwrite, sources=options.sources)
+        self._lines = FolderText(self._folder, LABEL_LINES)
+        self._list = FolderText(self._folder, LABEL_LIST)
+        try:
+            self._names = FileNames(self._folder, options.result)
+            self._class_folders = (
+                self._names.choose_class_folders(options.classes or []) if options.class_folders else None
+            )
+        except BaseException:
+            self._folder.discard()
+            raise
+
+    def write(self, sample: Sample) -> None:
+        """Write the image, and add its label to the list."""
+        data, labels = get_image(sample, self._image), get_labels(sample, self._label)
+        folder = ""
+        if self._class_folders is not None:
+            folder = self._class_folders[find_class(sample, labels, self._class_folders)]
+        name = self._choose_name(sample, folder, data)
+        self._folder.write_file(name, data)
+        if len(labels) == 1:
+            self._lines.write(serialize_json({name: labels[0]}) + b"\n")
+        elif labels:
+            self._list.write("\t".join([str(sample.position), *map(repr, labels), name]).encode() + b"\n")
+
+    def _choose_name(self, sample: Sample, folder: str, data: bytes) -> str:
+        key = "" if self._key is None else sample.values.get(self._key, "")
+        suffix = find_suffix(data)
+        if self._key is None:  # Positions are unique, so the names need not be compared.
+            return f"{folder}/{sample.position:08}{suffix}" if folder else f"{sample.position:08}{suffix}"
+        own_suffix = split_suffix(decode_key(key)[0])[1].lower()
+        return self._names.choose(folder, key, own_suffix or suffix, sample.position)
+
+    def commit(self) -> None:
+        """Write the class names, and give the folder its final name."""
+        for text in (self._lines, self._list):
+            text.close()
+        write_class_names(self._folder, self._classes)
+        self._names.close()
+        self._folder.commit()
+        self._result.num_files, self._result.num_bytes = self._folder.num_files, self._folder.num_bytes
+
+    def discard(self) -> None:
+        """Remove everything that was written."""
+        for text in (self._lines, self._list):
+            text.discard()
+        self._names.close()
+        self._folder.discard()
+
+
+def write_class_names(folder: OutputFolder, classes: list[str] | None) -> None:
+    """Write ``labels.txt``, unless there are no class names, or one of them contains a line break."""
+    data = format_labels(classes) if classes else None
+    if data is not None:
+        folder.write_file(LABELS_FILE, data)
+
+
+def labels_path_beside(path: str) -> str:
+    """Return the path of the class names of a file: ``train.jsonl.labels.txt`` for ``train.jsonl``."""
+    return f"{path}.{LABELS_FILE}"

@@ -1,0 +1,80 @@
+"""Names of the files of an export, which are chosen from the keys of the records."""
+
+from __future__ import annotations
+
+from recordmill.convert.export.names import NameRegistry, decode_key, find_problem
+from recordmill.convert.export.output import OutputFolder, remove_quietly
+from recordmill.convert.export.result import ExportResult
+from recordmill.shards.class_names import LABELS_FILE
+
+LABEL_LINES, LABEL_LIST = "labels.jsonl", "labels.lst"
+_DATABASE = ".names.sqlite"
+
+
+class FileNames:
+    """Chooses a safe and unique name for each record, and reports each key that is not used.
+
+    Parameters
+    ----------
+    folder : OutputFolder
+        Contains the database of names until `close`.
+    result : ExportResult
+    """
+
+    def __init__(self, folder: OutputFolder, result: ExportResult) -> None:
+        self._path, self._result = folder.temporary_path(_DATABASE), result
+        self._registry = NameRegistry(self._path)
+        for name in (LABELS_FILE, LABEL_LINES, LABEL_LIST):
+            self._registry.add_file(name)
+
+    def choose_class_folders(self, classes: list[str]) -> list[str]:
+        """Return one folder per class: its name, if that is a safe file name and unique without regard to case."""
+        folders: list[str] = []
+        for number, name in enumerate(classes):
+            problem = "it contains a slash" if "/" in name else find_problem(name) if name else "it is empty"
+            problem = problem or self._reserve_class(name, folders)
+            if problem is None:
+                folders.append(name)
+                continue
+            folder = f"class-{number:05}"
+            while self._reserve_class(folder, folders) is not None:
+                folder += "-"
+            folders.append(folder)
+            self._result.add_renamed(name, folder, problem)
+        return folders
+
+    def _reserve_class(self, name: str, folders: list[str]) -> str | None:
+        return "another class has this name" if name in folders else self._registry.add_folder(name)
+
+    def choose(self, folder: str, key: object, suffix: str, position: int, *, join: str = "") -> str:
+        """Return the name of a record in a folder: its key, or its position if the key is empty or cannot be used.
+
+        With `join`, dots in the key are replaced by it.
+        """
+        text, problem = decode_key(key)
+        if text and problem is None:
+            inner = text.removeprefix(f"{folder}/") if folder else text
+            name = inner if inner.lower().endswith(suffix) else inner + suffix
+            if join and "." in name:
+                problem, name = "it contains a dot", name.replace(".", join)
+            name = f"{folder}/{name}" if folder else name
+            collision = self._registry.add_file(name)
+            if collision is None:
+                if problem is not None:
+                    self._result.add_renamed(text, name, problem)
+                return name
+            problem = collision
+        prefix = f"{folder}/" if folder else ""
+        base = f"{prefix}{position:08}"
+        name, attempt = base + suffix, 0
+        while self._registry.add_file(name) is not None:
+            attempt += 1
+            name = f"{base}-{attempt}{suffix}"
+        if problem is not None:
+            self._result.add_renamed(text, name, problem)
+        return name
+
+    def close(self) -> None:
+        """Remove the database."""
+        self._registry.close()
+        remove_quietly(self._path)

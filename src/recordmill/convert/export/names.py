@@ -1,0 +1,133 @@
+"""File names for keys: safe on every file system, unique without regard to case, and inside the destination."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from recordmill.errors import WriteError
+from recordmill.packing.sources.base import IMAGE_SUFFIXES
+
+# Longest component of a path and longest path, in bytes. File systems allow 255 and 4096, from which the suffix and the
+# folder of the destination have to be subtracted.
+_MAX_COMPONENT_BYTES, _MAX_BYTES = 200, 1000
+_RESERVED_CHARACTERS = re.compile(r'[<>:"|?*\\]')
+_RESERVED_NAMES = re.compile(r"(CON|PRN|AUX|NUL|COM\d|LPT\d)(\.|$)", re.IGNORECASE)
+_CACHED_FOLDERS = 100_000
+
+
+def find_problem(key: str) -> str | None:
+    """Return why a key cannot be used as a relative path, or None if it can."""
+    if not key.isprintable():
+        return "it contains an unprintable character"
+    if key.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", key):
+        return "it is an absolute path"
+    components = key.split("/")
+    if ".." in components or "." in components or "" in components:
+        return "it leads out of its folder, or has an empty component"
+    if _RESERVED_CHARACTERS.search(key):
+        return "it contains a reserved character"
+    if any(_RESERVED_NAMES.match(component) for component in components):
+        return "it contains a reserved name"
+    if any(component[0] in ". " or component[-1] in ". " for component in components):
+        return "a component begins or ends with a dot or a space"
+    sizes = [len(component.encode()) for component in components]
+    if max(sizes) > _MAX_COMPONENT_BYTES or sum(sizes) > _MAX_BYTES:
+        return "it is too long"
+    return None
+
+
+def decode_key(value: object) -> tuple[str, str | None]:
+    """Return a key as text, and why it cannot be used as a relative path, or None."""
+    if isinstance(value, bytes):
+        try:
+            text = value.decode()
+        except UnicodeDecodeError:
+            return value[:200].decode("utf-8", "backslashreplace"), "it is not UTF-8 text"
+    elif isinstance(value, str):
+        text = value
+    else:
+        text = str(value)
+    return text, find_problem(text) if text else None
+
+
+def split_suffix(name: str) -> tuple[str, str]:
+    """Split the suffix of an image file from a name; the suffix is empty if there is none."""
+    for suffix in IMAGE_SUFFIXES:
+        if name.lower().endswith(suffix) and len(name) > len(suffix) and name[-len(suffix) - 1] != "/":
+            return name[: -len(suffix)], name[-len(suffix) :]
+    return name, ""
+
+
+class NameRegistry:
+    """The names that an export has used, in a temporary database, so that memory does not grow with their number.
+
+    Parameters
+    ----------
+    path : str
+        The database; the caller removes it.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._folders: set[str] = set()
+        with self._write_errors():
+            self._database = sqlite3.connect(path, isolation_level=None)
+            for statement in (
+                "PRAGMA journal_mode=OFF",
+                "PRAGMA synchronous=OFF",
+                "PRAGMA cache_size=-32768",
+                "CREATE TABLE names (folded TEXT PRIMARY KEY, name TEXT, is_folder INTEGER) WITHOUT ROWID",
+                "BEGIN",
+            ):
+                self._database.execute(statement)
+
+    def add_folder(self, name: str) -> str | None:
+        """Reserve a folder for any number of files; return why that is impossible, or None."""
+        if name in self._folders:
+            return None
+        problem = self._insert(name, is_folder=True)
+        if problem is None:
+            if len(self._folders) >= _CACHED_FOLDERS:
+                self._folders.clear()
+            self._folders.add(name)
+        return problem
+
+    def add_file(self, name: str) -> str | None:
+        """Reserve a file and the folders that contain it; return why that is impossible, or None."""
+        end = name.find("/")
+        while end >= 0:
+            problem = self.add_folder(name[:end])
+            if problem is not None:
+                return problem
+            end = name.find("/", end + 1)
+        return self._insert(name, is_folder=False)
+
+    def _insert(self, name: str, *, is_folder: bool) -> str | None:
+        folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+        with self._write_errors():
+            cursor = self._database.execute("INSERT OR IGNORE INTO names VALUES (?, ?, ?)", (folded, name, is_folder))
+            if cursor.rowcount:
+                return None
+            known, was_folder = self._database.execute(
+                "SELECT name, is_folder FROM names WHERE folded = ?", (folded,)
+            ).fetchone()
+        if known != name:
+            return f"it differs from {known!r} only in case or Unicode form"
+        if is_folder and was_folder:
+            return None
+        return "a file has this name" if not (is_folder or was_folder) else "a file and a folder have this name"
+
+    @contextmanager
+    def _write_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise WriteError(f"cannot write the names of the files: {error}", shard=self._path) from error
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()

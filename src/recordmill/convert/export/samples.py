@@ -1,0 +1,130 @@
+"""Read the samples of a dataset in order, with bounded memory, and report those that are damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.errors import RecordmillError
+from recordmill.pipeline.compiled_pipeline import ExampleSource, SourceOrigin
+from recordmill.pipeline.dataset import Dataset
+from recordmill.pipeline.samples import Positions, count_bytes
+from recordmill.pipeline.stages.base import Context
+from recordmill.shards.collection import ShardCollection
+
+# Limits of the samples that are read at once: their number and their approximate size.
+_CHUNK_SAMPLES, _CHUNK_BYTES = 1024, 4 << 20
+OnSkip = Callable[[int, RecordmillError], None]
+
+
+@dataclass(slots=True)
+class Sample:
+    """One sample of a dataset.
+
+    Parameters
+    ----------
+    position : int
+        Position among the samples of the dataset.
+    values : dict of str to value
+        Features.
+    source : ExampleSource, optional
+        Source of the record; None if it is unknown, as after a filter.
+    record : int
+        Position of the record in `source`.
+    """
+
+    position: int
+    values: dict[str, Any]
+    source: ExampleSource | None = None
+    record: int = 0
+
+    def locate(self) -> dict[str, Any]:
+        """Return shard, record and offset as keyword arguments of an error; empty if they are unknown."""
+        if self.source is None:
+            return {}
+        shard, record, offset = self.source.where(self.record)
+        return {"shard": shard, "record": record, "offset": offset}
+
+
+def read_samples(dataset: Dataset, on_skip: OnSkip | None, order: NDArray[np.int64] | None = None) -> Iterator[Sample]:
+    """Yield the samples of epoch 0 in order, or those at the positions in `order`.
+
+    A sample that cannot be read is passed to `on_skip`; if that is None, its error is raised.
+    """
+    if dataset.pipeline.has_filter:
+        yield from _read_filtered(dataset, on_skip)
+        return
+    sources = dataset.pipeline.sources
+    shared = Context()  # The first results of the functions, with which later ones are compared.
+    for number, chunk in _split_into_chunks(dataset, order):
+        context = Context(on_skip is not None, first_results=shared.first_results, function_lock=shared.function_lock)
+        rows = dataset.pipeline.evaluate(Positions(0, chunk), context)
+        for skipped in context.skipped:
+            if on_skip is not None:
+                on_skip(skipped.position, skipped.error)
+        origins = rows.origins.tolist()
+        for row, (ordinal, values) in enumerate(zip(rows.ordinals.tolist(), rows.split(), strict=True)):
+            source, record = origins[row]
+            yield Sample(number + ordinal, values, sources[source], record)
+
+
+def _read_filtered(dataset: Dataset, on_skip: OnSkip | None) -> Iterator[Sample]:
+    if dataset.pipeline.until_last_filter.length == 0:
+        return
+    with dataset.loader(threads=0, on_error="raise" if on_skip is None else "skip") as loader:
+        num_reported = 0
+        for position, values in enumerate(loader):
+            yield Sample(position, values)
+            for skipped in loader.report.skipped[num_reported:] if on_skip is not None else ():
+                on_skip(skipped.position, skipped.error)  # type: ignore[misc]
+                num_reported += 1
+        for skipped in loader.report.skipped[num_reported:] if on_skip is not None else ():
+            on_skip(skipped.position, skipped.error)  # type: ignore[misc]
+
+
+def _split_into_chunks(
+    dataset: Dataset, order: NDArray[np.int64] | None
+) -> Iterator[tuple[int, range | NDArray[np.int64]]]:
+    """Yield the number of the first sample of each chunk, and the positions of its samples."""
+    origin = dataset.origin
+    if dataset.stages or not isinstance(origin, SourceOrigin) or not isinstance(origin.source, ShardCollection):
+        yield from _split_by_first_sample(dataset)
+        return
+    lengths = [reader.index.lengths for reader in origin.source.readers]
+    if order is not None:
+        lengths = [np.concatenate(lengths)[order]]
+    start = 0
+    for of_shard in lengths:
+        for first, last in _split_by_bytes(of_shard):
+            chunk = range(start + first, start + last)
+            yield chunk.start, chunk if order is None else order[first:last]
+        start += len(of_shard)
+
+
+def _split_by_bytes(lengths: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Yield the ranges (start, stop) of consecutive records that are read at once."""
+    ends = np.cumsum(lengths)
+    first = 0
+    while first < len(ends):
+        limit = (ends[first - 1] if first else 0) + _CHUNK_BYTES
+        last = max(int(np.searchsorted(ends, limit, side="right")), first + 1)
+        last = min(last, first + _CHUNK_SAMPLES)
+        yield first, last
+        first = last
+
+
+def _split_by_first_sample(dataset: Dataset) -> Iterator[tuple[int, range]]:
+    """Yield chunks whose size grows slowly, because the size of a sample after the stages is not known."""
+    start, count, size = 0, len(dataset), 1
+    limit = max(_CHUNK_BYTES // max(dataset.pipeline.mean_record_bytes, 1), 1)
+    if count:
+        first = dataset.pipeline.evaluate(Positions(0, range(1)), Context(collect_errors=True))
+        limit = min(limit, max(_CHUNK_BYTES // max(count_bytes(first.columns) if len(first) else 1, 1), 1))
+    while start < count:
+        stop = min(start + size, count)
+        yield start, range(start, stop)
+        start, size = stop, min(4 * size, limit, _CHUNK_SAMPLES)

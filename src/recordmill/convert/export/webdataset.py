@@ -1,0 +1,117 @@
+"""Write samples to tar files in the layout of WebDataset: ``key.jpg``, ``key.cls`` and ``key.json``."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+
+from recordmill.convert.export.folder import write_class_names
+from recordmill.convert.export.named_files import FileNames
+from recordmill.convert.export.names import decode_key, split_suffix
+from recordmill.convert.export.output import BUFFER_BYTES, OutputFolder
+from recordmill.convert.export.samples import Sample
+from recordmill.convert.export.values import serialize_json, to_json
+from recordmill.convert.export.writers import ExportOptions, find_suffix, get_image, get_labels
+
+_END = bytes(2 * tarfile.BLOCKSIZE)
+
+
+class WebDatasetWriter:
+    """Writer of ``to="webdataset"``. The headers have no time, user or group, so equal samples become equal files.
+
+    Parameters
+    ----------
+    options : ExportOptions
+    """
+
+    def __init__(self, options: ExportOptions) -> None:
+        self._image, self._label, self._key = options.image, options.label, options.key
+        self._classes, self._result, self._max_bytes = options.classes, options.result, options.max_shard_bytes
+        self._folder = OutputFolder(options.destination, overwrite=options.overwrite, sources=options.sources)
+        self._fd: int | None = None
+        self._buffer = bytearray()
+        self._num_shards = self._num_bytes = 0
+        try:
+            self._names = FileNames(self._folder, options.result)
+        except BaseException:
+            self._folder.discard()
+            raise
+
+    def write(self, sample: Sample) -> None:
+        """Add the members of one sample to the current shard."""
+        members: dict[str, bytes] = {}
+        others = dict(sample.values)
+        if self._image is not None:
+            data = get_image(sample, self._image)
+            members[find_suffix(data)] = data
+            del others[self._image]
+        if self._label is not None:
+            labels = get_labels(sample, self._label)
+            if len(labels) == 1 and isinstance(labels[0], int):
+                members[".cls"] = str(labels[0]).encode()
+                del others[self._label]
+        if others or not members:
+            members[".json"] = serialize_json(to_json(others))
+        key = self._choose_key(sample)
+        tar = b"".join([part for suffix, data in members.items() for part in _build_member(key + suffix, data)])
+        if self._fd is None or self._num_bytes + len(tar) > self._max_bytes:
+            self._start_shard()
+        self._num_bytes += len(tar)
+        self._append(tar)
+
+    def _choose_key(self, sample: Sample) -> str:
+        if self._key is None:
+            return f"{sample.position:08}"
+        value = sample.values.get(self._key, "")
+        text, problem = decode_key(value)
+        return self._names.choose("", value if problem else split_suffix(text)[0], "", sample.position, join="_")
+
+    def _start_shard(self) -> None:
+        self._finish_shard()
+        self._fd = self._folder.create_file(self._shard_name)
+
+    @property
+    def _shard_name(self) -> str:
+        return f"{self._num_shards:06}.tar"
+
+    def _append(self, data: bytes) -> None:
+        self._buffer += data
+        if len(self._buffer) >= BUFFER_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._fd is not None:
+            self._folder.write_to(self._fd, self._shard_name, self._buffer)
+        self._buffer = bytearray()
+
+    def _finish_shard(self) -> None:
+        if self._fd is None:
+            return
+        self._buffer += _END
+        self._flush()
+        fd, self._fd = self._fd, None
+        os.close(fd)
+        self._num_shards, self._num_bytes = self._num_shards + 1, 0
+
+    def commit(self) -> None:
+        """Complete the last shard, write the class names, and give the folder its final name."""
+        self._finish_shard()
+        write_class_names(self._folder, self._classes)
+        self._names.close()
+        self._folder.commit()
+        self._result.num_files, self._result.num_bytes = self._folder.num_files, self._folder.num_bytes
+
+    def discard(self) -> None:
+        """Remove everything that was written."""
+        if self._fd is not None:
+            os.close(self._fd)
+        self._names.close()
+        self._folder.discard()
+
+
+def _build_member(name: str, data: bytes) -> tuple[bytes, bytes, bytes]:
+    """Return the header of a member, its data, and the padding to the next block."""
+    header = tarfile.TarInfo(name)
+    header.size, header.mode = len(data), 0o644
+    block = header.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")
+    return block, data, bytes(-len(data) % tarfile.BLOCKSIZE)

@@ -1,0 +1,161 @@
+"""The interface of the writers of all export formats, and the choice of features that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from recordmill.convert.export.result import ExportResult
+from recordmill.convert.export.samples import Sample
+from recordmill.errors import FeatureError, LabelError
+from recordmill.schema import Schema
+
+_IMAGE_FEATURES = ("image", "images", "image/encoded", "encoded", "image_raw", "data")
+_LABEL_FEATURES = ("label", "labels", "image/class/label")
+_KEY_FEATURES = ("name", "filename", "image/filename", "key", "__key__")
+# First bytes of the image types, and the suffix of their files.
+_SIGNATURES = (
+    (b"\xff\xd8\xff", ".jpg"),
+    (b"\x89PNG\r\n\x1a\n", ".png"),
+    (b"GIF8", ".gif"),
+    (b"BM", ".bmp"),
+    (b"II*\0", ".tif"),
+    (b"MM\0*", ".tif"),
+    (b"II+\0", ".tif"),
+    (b"MM\0+", ".tif"),
+)
+
+
+class Writer(Protocol):
+    """Writes samples to the destination of an export. Nothing has its final name before `commit`."""
+
+    def write(self, sample: Sample) -> None:
+        """Write one sample; raise FeatureError or LabelError if it cannot be written, without a trace of it."""
+        ...
+
+    def commit(self) -> None:
+        """Complete the output, give it its final name, and add its size to the result."""
+        ...
+
+    def discard(self) -> None:
+        """Remove everything that was written; never raises."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """How and where samples are written.
+
+    Parameters
+    ----------
+    destination : str
+    overwrite : bool
+    sources : list of str
+        Paths of the shards that are read.
+    schema : Schema or None
+        Features of all samples; None if functions or decoders may change them.
+    classes : list of str or None
+        Class names in the order of the label numbers.
+    class_folders : bool
+        Write images to one folder per class.
+    max_shard_bytes : int
+        Size at which a new tar shard begins.
+    image, label, key : str or None
+        Names of the features.
+    result : ExportResult
+        Collects what is reported.
+    """
+
+    destination: str
+    overwrite: bool
+    sources: list[str]
+    schema: Schema | None
+    classes: list[str] | None
+    class_folders: bool
+    max_shard_bytes: int
+    image: str | None
+    label: str | None
+    key: str | None
+    result: ExportResult = field(default_factory=lambda: ExportResult(""))
+
+
+def choose_feature(role: str, name: str | None, known: Collection[str]) -> str | None:
+    """Return the name of the feature for a role; raise FeatureError if the caller's name is unknown."""
+    if name is not None:
+        if name not in known:
+            raise FeatureError(
+                f"there is no feature {name!r}",
+                feature=name,
+                kind="feature_mismatch",
+                expected=", ".join(known),
+                found=name,
+            )
+        return name
+    candidates = {"image": _IMAGE_FEATURES, "label": _LABEL_FEATURES, "key": _KEY_FEATURES}[role]
+    return next((candidate for candidate in candidates if candidate in known), None)
+
+
+def find_only_bytes_feature(schema: Schema, others: Sequence[str | None]) -> str | None:
+    """Return the feature with one byte string per record, if there is exactly one besides `others`."""
+    names = [
+        name
+        for name, feature in schema.items()
+        if feature.kind == "bytes" and feature.shape == () and not feature.sequence and name not in others
+    ]
+    return names[0] if len(names) == 1 else None
+
+
+def find_suffix(data: bytes) -> str:
+    """Return the suffix of a file with these bytes; ``.bin`` if it is not an image."""
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return ".webp"
+    return next((suffix for signature, suffix in _SIGNATURES if data.startswith(signature)), ".bin")
+
+
+def get_image(sample: Sample, feature: str) -> bytes:
+    """Return the bytes of an image; raise FeatureError if the feature does not consist of one byte string."""
+    value = sample.values.get(feature)
+    if isinstance(value, bytes):
+        return value
+    found = "nothing" if value is None else f"{type(value).__name__} of shape {getattr(value, 'shape', '?')}"
+    raise FeatureError(
+        f"feature {feature!r} does not contain the bytes of an image",
+        feature=feature,
+        kind="feature_mismatch",
+        expected="one byte string",
+        found=found,
+        **sample.locate(),
+    )
+
+
+def get_labels(sample: Sample, feature: str | None) -> list[int | float]:
+    """Return the label numbers of a sample; an integer for each number without fraction."""
+    value = None if feature is None else sample.values.get(feature)
+    if value is None:
+        return []
+    array = np.asarray(value) if isinstance(value, np.generic | np.ndarray | int | float) else np.zeros(0, "S")
+    if array.dtype.kind not in "iufb" or not np.isfinite(array).all():
+        raise create_label_error(sample, "finite numbers", repr(value)[:80])
+    return [int(number) if float(number).is_integer() else number for number in array.reshape(-1).tolist()]
+
+
+def find_class(sample: Sample, labels: Sequence[int | float], classes: Sequence[Any]) -> int:
+    """Return the number of the class of a sample; raise LabelError if it has no class."""
+    if len(labels) == 1 and isinstance(labels[0], int) and 0 <= labels[0] < len(classes):
+        return labels[0]
+    raise create_label_error(sample, f"one number from 0 to {len(classes) - 1}", str(labels)[:80])
+
+
+def create_label_error(sample: Sample, expected: str, found: str) -> LabelError:
+    """Create the error for a sample without a usable label."""
+    return LabelError(
+        "the label is not a class",
+        kind="bad_label",
+        expected=expected,
+        found=found,
+        hint='class_folders=False writes no class folders, on_error="skip" skips such records',
+        **sample.locate(),
+    )
