@@ -16,7 +16,7 @@ from recordmill import __version__
 from recordmill.cli.main import COMMANDS
 from tests.cli.conftest import Result
 
-NAMES = ("pack", "info", "head", "index", "verify", "salvage", "repair", "demo")
+NAMES = ("pack", "convert", "split", "info", "head", "index", "verify", "salvage", "repair", "demo")
 COMMAND = [sys.executable, "-m", "recordmill"]
 Run = Callable[..., Result]
 

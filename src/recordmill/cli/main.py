@@ -10,11 +10,11 @@ import argparse
 from collections.abc import Sequence
 
 from recordmill import __version__
-from recordmill.cli import demo, head, index, info, pack, repair, salvage, verify
+from recordmill.cli import convert, demo, head, index, info, pack, repair, salvage, split, verify
 from recordmill.cli.errors import run_command
 from recordmill.cli.printer import Printer
 
-COMMANDS = (pack, info, head, index, verify, salvage, repair, demo)
+COMMANDS = (pack, convert, split, info, head, index, verify, salvage, repair, demo)
 _DESCRIPTION = """\
 Write, read, index and verify TFRecord, OFRecord and MXNet RecordIO files without their frameworks.
 
