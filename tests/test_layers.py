@@ -39,6 +39,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "packing": NATIVE | ANY_FORMAT | {"storage", "datasets", "shards", "decode"},
     "packing.resume": NATIVE | {"packing", "storage", "shards", PACKAGE},
     "packing.sources.lists": BASE | {"packing", "formats.recordio.lst"},
+    "convert": NATIVE | ANY_FORMAT | {"storage", "datasets", "shards", "packing", "pipeline"},
+    "convert.writing": NATIVE | ANY_FORMAT | {"convert", "storage", "datasets", "shards", "packing", PACKAGE},
     "pipeline": NATIVE | {"decode"},
     "pipeline.open": NATIVE | {"pipeline", "shards"},
     "convert": NATIVE | {"storage", "shards", "packing", "pipeline"},

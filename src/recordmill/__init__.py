@@ -14,8 +14,12 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "allocator": "Memory",
-    "convert.export.result": "ExportResult RenamedKey SkippedRecord",
+    "convert.convert": "convert",
+    "convert.export.result": "ExportResult RenamedKey SkippedSample",
     "convert.export.run": "export",
+    "convert.source": "SkippedRecord",
+    "convert.split": "SplitResult split",
+    "convert.writing": "ConvertResult",
     "decode.batch": "decode_batch",
     "decode.color": (
         "adjust_brightness adjust_contrast adjust_hue adjust_saturation grayscale "
@@ -38,7 +42,7 @@ _MODULES = {
         "ChecksumError CompressionError DamageError DecodeError DestinationLockedError ExampleTypeError FeatureError "
         "FormatError FramingError ImageError IncompleteDatasetError InputError LabelError LimitError ManifestError "
         "MapError MissingExtraError MissingInputError OutputExistsError PayloadError RecordmillError ResumeError "
-        "ShardChangedError StateError TruncatedError UnsupportedPathError WorkerError WriteError"
+        "ShardChangedError StateError TruncatedError UnsupportedPathError WhereError WorkerError WriteError"
     ),
     "formats.recordio.lst": "ImageList format_image_list read_image_list",
     "packing.pack": "pack",
@@ -78,12 +82,16 @@ if TYPE_CHECKING:
     from recordmill.allocator import (
         Memory as Memory,
     )
+    from recordmill.convert.convert import convert as convert
     from recordmill.convert.export.result import (
         ExportResult as ExportResult,
         RenamedKey as RenamedKey,
-        SkippedRecord as SkippedRecord,
+        SkippedSample as SkippedSample,
     )
     from recordmill.convert.export.run import export as export
+    from recordmill.convert.source import SkippedRecord as SkippedRecord
+    from recordmill.convert.split import SplitResult as SplitResult, split as split
+    from recordmill.convert.writing import ConvertResult as ConvertResult
     from recordmill.decode.batch import decode_batch as decode_batch
     from recordmill.decode.color import (
         adjust_brightness as adjust_brightness,
@@ -162,6 +170,7 @@ if TYPE_CHECKING:
         StateError as StateError,
         TruncatedError as TruncatedError,
         UnsupportedPathError as UnsupportedPathError,
+        WhereError as WhereError,
         WorkerError as WorkerError,
         WriteError as WriteError,
     )

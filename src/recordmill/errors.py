@@ -66,6 +66,7 @@ __all__ = [
     "StateError",
     "TruncatedError",
     "UnsupportedPathError",
+    "WhereError",
     "WorkerError",
     "WriteError",
 ]
@@ -505,6 +506,39 @@ class MapError(RecordmillError, RuntimeError):
 def _stage_location(stage: str | None, position: int | None) -> list[str]:
     location = [f"stage {stage}"] if stage is not None else []
     return location + ([f"sample {position} of the epoch"] if position is not None else [])
+
+
+class WhereError(RecordmillError, ValueError):
+    """A condition on records, such as ``label == 3``, cannot be parsed or evaluated.
+
+    Parameters
+    ----------
+    message : str
+        Description of the problem.
+    column : int, optional
+        Position in the text of the condition, from 0.
+    expression : str, optional
+        Line of the condition, and a second line that points at the column.
+    **parts
+        Keyword arguments of `RecordmillError`.
+    """
+
+    def __init__(
+        self, message: str, *, column: int | None = None, expression: str | None = None, **parts: Any
+    ) -> None:
+        super().__init__(message, **parts)
+        self.column = column
+        self.expression = expression
+
+    def __str__(self) -> str:
+        """Return the message, the condition with a mark at the column, the location and the hint."""
+        first, *rest = super().__str__().splitlines()
+        shown = [f"    {line}" for line in (self.expression or "").splitlines()]
+        return "\n".join([first, *shown, *rest])
+
+    def parts(self) -> dict[str, Any]:
+        """Return the keyword arguments that, with the message, create an equal error."""
+        return super().parts() | {"column": self.column, "expression": self.expression}
 
 
 class StateError(RecordmillError, ValueError):

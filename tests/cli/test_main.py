@@ -16,7 +16,22 @@ from recordmill import __version__
 from recordmill.cli.main import COMMANDS
 from tests.cli.conftest import Result
 
-NAMES = ("pack", "info", "count", "head", "cat", "diff", "export", "index", "verify", "salvage", "repair", "demo")
+NAMES = (
+    "pack",
+    "convert",
+    "split",
+    "export",
+    "info",
+    "count",
+    "head",
+    "cat",
+    "diff",
+    "index",
+    "verify",
+    "salvage",
+    "repair",
+    "demo",
+)
 COMMAND = [sys.executable, "-m", "recordmill"]
 Run = Callable[..., Result]
 

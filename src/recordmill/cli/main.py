@@ -10,13 +10,28 @@ import argparse
 from collections.abc import Sequence
 
 from recordmill import __version__
-from recordmill.cli import cat, count, demo, diff, export, head, index, info, pack, repair, salvage, verify
+from recordmill.cli import (
+    cat,
+    convert,
+    count,
+    demo,
+    diff,
+    export,
+    head,
+    index,
+    info,
+    pack,
+    repair,
+    salvage,
+    split,
+    verify,
+)
 from recordmill.cli.errors import run_command
 from recordmill.cli.options import read_path_lists
 from recordmill.cli.parser import Parser
 from recordmill.cli.printer import Printer
 
-COMMANDS = (pack, info, count, head, cat, diff, export, index, verify, salvage, repair, demo)
+COMMANDS = (pack, convert, split, export, info, count, head, cat, diff, index, verify, salvage, repair, demo)
 _DESCRIPTION = """\
 Write, read, index and verify TFRecord, OFRecord and MXNet RecordIO files without their frameworks.
 

@@ -223,7 +223,7 @@ def salvage_shards(
     dataset = DatasetOutput(storage, destination, format_, shard_options)
     try:
         paths = dataset.shard_paths(len(files))
-        _check_no_source(storage, files, [*paths, *dataset.find_other_shards(paths)])
+        check_no_source(storage, files, [*paths, *dataset.find_other_shards(paths)])
         dataset.check_not_existing(paths)
         dataset.remove_leftover_files()
         result = _Salvage(storage, files, dataset, format_, options, payload).run()
@@ -274,7 +274,7 @@ def _open_readable_shards(storage: Storage, files: Sequence[str], options: Mappi
             continue  # The file is reported as lost.
 
 
-def _check_no_source(storage: Storage, sources: Sequence[str], replaced: Sequence[str]) -> None:
+def check_no_source(storage: Storage, sources: Sequence[str], replaced: Sequence[str]) -> None:
     """Raise InputError if the new shards would replace a source, or a file beside it."""
     kept = {_identify(storage, path): source for source in sources for path in _list_companions(source)}
     kept.pop(None, None)

@@ -177,7 +177,7 @@ class ShardCollection:
         """Return the features of the examples at the given positions as arrays."""
         features = self.schema if schema is None else schema
         if self.codec is RAW:
-            return RAW.build_columns([self._fetch_payloads(positions)], features, len(positions))
+            return RAW.build_columns([self.fetch_payloads(positions)], features, len(positions))
         return self.codec.build_columns(
             self._read_records(_core.read_columns, positions, features), features, len(positions)
         )
@@ -199,7 +199,7 @@ class ShardCollection:
         self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema
     ) -> Any:
         """Read records like `_read_records`, but keep only one shard open at a time, to save file descriptors."""
-        payloads = self._fetch_payloads(positions)
+        payloads = self.fetch_payloads(positions)
         try:
             parsed = _core.parse(payloads.data, payloads.row_splits, self._compile_schema(schema))
         except (_core.CoreFault, MemoryError) as error:
@@ -212,7 +212,8 @@ class ShardCollection:
             raise
         return parsed if read is _core.read_columns else [(len(payloads), parsed)]
 
-    def _fetch_payloads(self, positions: NDArray[np.int64] | range) -> Ragged:
+    def fetch_payloads(self, positions: NDArray[np.int64] | range) -> Ragged:
+        """Return the payloads of the records at the given positions, without parsing them."""
         (which, used), rows, *frames = self._locate_frames(positions)
         # A generator, so that only one shard has to be open at a time.
         shards = (self.readers[number].shard for number in used or [0])

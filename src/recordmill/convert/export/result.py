@@ -38,7 +38,7 @@ class RenamedKey:
 
 
 @dataclass(frozen=True, slots=True)
-class SkippedRecord:
+class SkippedSample:
     """A record that was not exported.
 
     Parameters
@@ -91,7 +91,7 @@ class ExportResult:
         The first 10,000 of these keys.
     num_skipped : int
         Number of records that were skipped, with ``on_error="skip"``.
-    skipped : list of SkippedRecord
+    skipped : list of SkippedSample
         The first 10,000 of these records.
     """
 
@@ -102,7 +102,7 @@ class ExportResult:
     num_renamed: int = 0
     renamed: list[RenamedKey] = field(default_factory=list)
     num_skipped: int = 0
-    skipped: list[SkippedRecord] = field(default_factory=list)
+    skipped: list[SkippedSample] = field(default_factory=list)
 
     def add_renamed(self, key: str, name: str, reason: str) -> None:
         """Count a key that is not used as a file name, and list it.
@@ -115,12 +115,12 @@ class ExportResult:
         if len(self.renamed) < MAX_LISTED:
             self.renamed.append(RenamedKey(key[:200], name, reason))
 
-    def add_skipped(self, skipped: SkippedRecord) -> None:
+    def add_skipped(self, skipped: SkippedSample) -> None:
         """Count a skipped record, and list it.
 
         Parameters
         ----------
-        skipped : SkippedRecord
+        skipped : SkippedSample
         """
         self.num_skipped += 1
         if len(self.skipped) < MAX_LISTED:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from recordmill.convert.export.faces import FaceImages, find_face_images
 from recordmill.convert.export.folder import FolderWriter
 from recordmill.convert.export.parquet import ParquetWriter
-from recordmill.convert.export.result import ExportResult, SkippedRecord
+from recordmill.convert.export.result import ExportResult, SkippedSample
 from recordmill.convert.export.samples import OnSkip, Sample, read_samples
 from recordmill.convert.export.text import CsvWriter, JsonLinesWriter
 from recordmill.convert.export.webdataset import WebDatasetWriter
@@ -204,7 +204,7 @@ def _run(
 
     def add_skipped(position: int, error: RecordmillError) -> None:
         place = {name: getattr(error, name) for name in ("shard", "record", "offset")}
-        result.add_skipped(SkippedRecord(position, error.message, **place))
+        result.add_skipped(SkippedSample(position, error.message, **place))
 
     try:
         progress = Progress(_count_samples(dataset, faces), show)

@@ -1,0 +1,193 @@
+"""Select records before they are converted: a condition, a random sample, a slice, and a random order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.convert.parsed import ParsedRecords, parse_exactly
+from recordmill.convert.source import Ints, OnError, Outcome, Positions, ShardRecords, SkippedRecord
+from recordmill.convert.where import FeatureColumn, Where, parse_where
+from recordmill.errors import FeatureError
+from recordmill.formats.base import PayloadCodec
+from recordmill.packing.chunks import shuffle_positions
+from recordmill.schema import Feature
+from recordmill.types import Ragged
+
+# First word of the seed of `sample`, so that its random numbers are not those of `shuffle`.
+_SAMPLE_STREAM = 0x73616D70
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Options that choose and order records, in the order in which they take effect.
+
+    Parameters
+    ----------
+    where : str or None
+        Condition on the features.
+    sample : float or None
+        Probability with which a record is kept.
+    skip : int
+        Number of records to drop at the beginning.
+    take : int or None
+        Number of records to keep after that.
+    shuffle : int or None
+        Seed of a random order.
+    """
+
+    where: str | None = None
+    sample: float | None = None
+    skip: int = 0
+    take: int | None = None
+    shuffle: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if an option is invalid."""
+        if self.sample is not None and not 0 < self.sample <= 1:
+            raise ValueError(f"sample must be a fraction above 0 and at most 1, got {self.sample!r}")
+        for name, value in (("skip", self.skip), ("take", self.take), ("shuffle", self.shuffle)):
+            if value is not None and (not hasattr(value, "__index__") or value < 0):
+                raise ValueError(f"{name} must be an integer of at least 0, got {value!r}")
+
+    def sampler(self) -> np.random.Generator | None:
+        """Return the generator of one random number per record; None if all records are kept."""
+        if self.sample is None or self.sample == 1:
+            return None
+        return np.random.Generator(np.random.PCG64([_SAMPLE_STREAM, self.shuffle or 0]))
+
+    @property
+    def stop(self) -> int | None:
+        """Position after the last record that `skip` and `take` keep; None for the end."""
+        return None if self.take is None else self.skip + self.take
+
+
+@dataclass(slots=True)
+class SelectedRecords:
+    """Positions of the selected records in the order of the output, and records that could not be read."""
+
+    positions: Positions
+    skipped: list[SkippedRecord] = field(default_factory=list)
+
+
+def select_records(
+    source: ShardRecords, positions: Positions, selection: Selection, on_error: OnError, threads: int
+) -> SelectedRecords:
+    """Apply all options of a selection to records of a source."""
+    selected = SelectedRecords(positions)
+    if selection.where is not None:
+        selected = _evaluate_where(source, positions, selection.where, on_error, threads)
+    positions = selected.positions
+    if (generator := selection.sampler()) is not None and selection.sample is not None:
+        positions = np.asarray(positions, np.int64)[generator.random(len(positions)) < selection.sample]
+    positions = positions[selection.skip : selection.stop]
+    order = shuffle_positions(len(positions), selection.shuffle)
+    if order is not None:
+        positions = np.asarray(positions, np.int64)[order]
+    return SelectedRecords(positions, selected.skipped)
+
+
+def parse_condition(text: str, schemas: Sequence[Mapping[str, Feature]]) -> Where:
+    """Parse a condition, and check it against the features of all sources."""
+    names = list(dict.fromkeys(name for schema in schemas for name in schema))
+    where = parse_where(text, names)
+    for schema in schemas:
+        where.check(schema)
+    return where
+
+
+def _evaluate_where(
+    source: ShardRecords, positions: Positions, text: str, on_error: OnError, threads: int
+) -> SelectedRecords:
+    where = parse_condition(text, [collection.schema for collection in source.collections])
+    names = where.features
+    single = {
+        name
+        for collection in source.collections
+        for name, feature in collection.schema.items()
+        if feature == Feature("bytes")
+    }
+
+    def evaluate(codec: PayloadCodec, payloads: Ragged, rows: Ints) -> NDArray[np.bool_]:
+        del rows
+        masks = [
+            where.evaluate(build_feature_columns(records, single), records.num_records)
+            for records in parse_exactly(codec, payloads, names)
+        ]
+        return np.concatenate(masks)
+
+    selected = SelectedRecords(positions)
+    parts: list[Ints] = []
+    for count, (part, outcome) in source.map_chunks(
+        positions, lambda part, _: (part, source.apply(part, evaluate, on_error)), threads
+    ):
+        del count
+        parts.append(np.asarray(part, np.int64)[_combine_rows(outcome)])
+        selected.skipped += [record for _, record in outcome.skipped]
+    selected.positions = np.concatenate(parts) if parts else np.empty(0, np.int64)
+    return selected
+
+
+def _combine_rows(outcome: Outcome) -> Ints:
+    """Return the rows of a chunk for which the masks of its parts are true."""
+    rows = [rows[mask] for rows, mask in outcome.results]
+    return np.sort(np.concatenate(rows)) if rows else np.empty(0, np.int64)
+
+
+def build_feature_columns(records: ParsedRecords, single: set[str]) -> dict[str, FeatureColumn]:
+    """Convert parsed records to columns of a condition; `single` names features whose `len` is a number of bytes."""
+    columns = {}
+    for name, column in records.columns.items():
+        count = records.num_records
+        present = np.ones(count, bool) if column.present is None else column.present.astype(bool)
+        values: Any = column.strings() if column.feature.kind == "bytes" else column.numbers()
+        counts = column.counts(count)
+        columns[name] = FeatureColumn(column.feature.kind, values, counts, present, measures_bytes=name in single)
+    return columns
+
+
+def read_feature(
+    source: ShardRecords, name: str, positions: Positions, threads: int
+) -> tuple[NDArray[np.int64], list[Any]]:
+    """Read a feature with at most one value per record: return the code of each record, and the value of each code.
+
+    Values are int, float or bytes, and None for records without the feature.
+    """
+    codes: dict[Any, int] = {}
+
+    def read(codec: PayloadCodec, payloads: Ragged, rows: Ints) -> list[Any]:
+        del rows
+        values: list[Any] = []
+        for records in parse_exactly(codec, payloads, [name]):
+            values += _list_values(name, records)
+        return values
+
+    chunks = source.map_chunks(positions, lambda part, _: source.apply(part, read, "stop"), threads)
+    parts = []
+    for count, outcome in chunks:
+        chunk = np.empty(count, np.int64)
+        for rows, values in outcome.results:
+            chunk[rows] = [codes.setdefault(value, len(codes)) for value in values]
+        parts.append(chunk)
+    return np.concatenate(parts) if parts else np.empty(0, np.int64), list(codes)
+
+
+def _list_values(name: str, records: ParsedRecords) -> list[Any]:
+    column = records.columns.get(name)
+    if column is None:
+        return [None] * records.num_records
+    counts = column.counts(records.num_records)
+    if column.feature.sequence or (counts > 1).any():
+        raise FeatureError(
+            f"feature {name!r} has several values",
+            kind="feature_mismatch",
+            feature=name,
+            expected="at most one value per record",
+            found=f"{int(counts.max())} values",
+        )
+    found = iter(list(column.strings()) if column.feature.kind == "bytes" else column.numbers().tolist())
+    return [next(found) if count else None for count in counts.tolist()]

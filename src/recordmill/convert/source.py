@@ -1,0 +1,223 @@
+"""The records of several collections of shards as one sequence, read in chunks of a few megabytes."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.concurrency.threads import map_ordered
+from recordmill.errors import DamageError, FeatureError, FormatError, ImageError, InputError, LimitError
+from recordmill.formats.base import PayloadCodec
+from recordmill.shards.collection import ShardCollection
+from recordmill.shards.completeness import select_shards
+from recordmill.shards.paths import Paths, list_paths
+from recordmill.storage.local import LOCAL
+from recordmill.types import Ragged
+
+OnError = Literal["stop", "skip"]
+Ints = NDArray[np.int64]
+# Positions of records. A range if they are consecutive, because it needs no memory.
+Positions = range | Ints
+Out = TypeVar("Out")
+# Limits of a chunk: number of records, and their bytes.
+MAX_CHUNK_RECORDS, MAX_CHUNK_BYTES = 1 << 15, 2 << 20
+# Errors that concern one record, so that the others can be read.
+RECORD_ERRORS = (DamageError, FeatureError, LimitError, ImageError)
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedRecord:
+    """A record that could not be converted, and was skipped.
+
+    Parameters
+    ----------
+    shard : str
+        Path of its shard.
+    record : int
+        Position in the shard, from 0.
+    cause : str
+        Description of the problem.
+    """
+
+    shard: str
+    record: int
+    cause: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as a dict that can be written as JSON.
+
+        Returns
+        -------
+        dict
+            ``{"shard", "record", "cause"}``
+        """
+        return {"shard": self.shard, "record": self.record, "cause": self.cause}
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Results of a function for the records of a chunk, and the records for which it failed.
+
+    Parameters
+    ----------
+    results : list of (ndarray of int64, object)
+        Rows of the chunk, increasing, and the result for them.
+    skipped : list of (int, SkippedRecord)
+        Row of the chunk, and the record.
+    """
+
+    results: list[tuple[Ints, Any]] = field(default_factory=list)
+    skipped: list[tuple[int, SkippedRecord]] = field(default_factory=list)
+
+
+class ShardRecords:
+    """The records of one or more collections of shards, one after another. Can be pickled.
+
+    Parameters
+    ----------
+    collections : list of ShardCollection
+        Their formats, payloads and features may differ.
+    classes : list of str, optional
+        Class names in the order of the label numbers.
+    """
+
+    def __init__(self, collections: Sequence[ShardCollection], classes: list[str] | None = None) -> None:
+        self.collections, self.classes = list(collections), classes
+        self._starts = np.cumsum([0, *map(len, self.collections)]).tolist()
+        # Position of the first record of each shard.
+        self._readers = [reader for collection in self.collections for reader in collection.readers]
+        self._reader_starts = np.cumsum([0, *map(len, self._readers)])
+
+    def __len__(self) -> int:
+        """Return the number of records."""
+        return int(self._starts[-1])
+
+    @property
+    def paths(self) -> list[str]:
+        """Paths of all files in order."""
+        return [path for collection in self.collections for path in collection.paths]
+
+    def fingerprint(self) -> str:
+        """Return a string that identifies the records, independent of the paths."""
+        return " ".join(collection.fingerprint() for collection in self.collections)
+
+    def split_chunks(self, positions: Positions) -> Iterator[tuple[int, int]]:
+        """Divide positions into chunks of limited size: yield start and stop of each."""
+        start, num_candidates = 0, 64
+        while start < len(positions):
+            part = positions[start : start + min(num_candidates, MAX_CHUNK_RECORDS)]
+            ends = np.cumsum(self._frame_lengths(part))
+            count = max(int(np.searchsorted(ends, MAX_CHUNK_BYTES, side="right")), 1)
+            yield start, start + count
+            start += count
+            num_candidates = 2 * count + 1
+
+    def _frame_lengths(self, positions: Positions) -> Ints:
+        """Return the lengths of frames. For a range, stop at the end of the shard in which it begins."""
+        if isinstance(positions, range):
+            number = bisect_right(self._reader_starts, positions.start) - 1
+            start, stop = (bound - int(self._reader_starts[number]) for bound in (positions.start, positions.stop))
+            return self._readers[number].index.lengths[start:stop]
+        numbers = np.searchsorted(self._reader_starts, positions, side="right") - 1
+        lengths = np.empty(len(positions), np.int64)
+        for number in np.unique(numbers).tolist():
+            rows = np.flatnonzero(numbers == number)
+            lengths[rows] = self._readers[number].index.lengths[positions[rows] - self._reader_starts[number]]
+        return lengths
+
+    def apply(
+        self, positions: Positions, function: Callable[[PayloadCodec, Ragged, Ints], Any], on_error: OnError
+    ) -> Outcome:
+        """Call a function with the payloads of records, once for each collection.
+
+        Parameters
+        ----------
+        positions : range or ndarray of int64
+            Positions of the records of a chunk.
+        function : callable
+            Takes the codec, the payloads, and the rows of the chunk.
+        on_error : str
+            "stop" raises the error of the first record that fails, with its shard and position. "skip" omits such
+            records.
+        """
+        outcome = Outcome()
+        for number, rows, local in self._group_by_collection(positions):
+            self._apply_or_halve(number, rows, local, function, on_error, outcome)
+        return outcome
+
+    def _group_by_collection(self, positions: Positions) -> Iterator[tuple[int, Ints, Positions]]:
+        """Yield the number of each collection, the rows of its records in the chunk, and their positions in it."""
+        if isinstance(positions, range) and len(positions):
+            number = bisect_right(self._starts, positions.start) - 1
+            start = self._starts[number]
+            if positions.stop <= self._starts[number + 1]:
+                yield number, np.arange(len(positions)), range(positions.start - start, positions.stop - start)
+                return
+        array = np.asarray(positions, np.int64)
+        numbers = np.searchsorted(self._starts, array, side="right") - 1
+        for number in np.unique(numbers).tolist():
+            rows = np.flatnonzero(numbers == number)
+            yield number, rows, array[rows] - self._starts[number]
+
+    def _apply_or_halve(
+        self, number: int, rows: Ints, local: Positions, function: Any, on_error: OnError, outcome: Outcome
+    ) -> None:
+        """Call the function; if it fails for several records, call it for each half, to find those that fail."""
+        collection = self.collections[number]
+        try:
+            result = function(collection.codec, collection.fetch_payloads(local), rows)
+        except RECORD_ERRORS as error:
+            if len(rows) > 1:
+                middle = len(rows) // 2
+                for part in (slice(0, middle), slice(middle, None)):
+                    self._apply_or_halve(number, rows[part], local[part], function, on_error, outcome)
+                return
+            place = collection.where(int(local[0]))
+            error.shard, error.record, error.offset = place
+            if on_error == "stop":
+                raise
+            cause = error.message if error.kind is None else f"{error.kind}: {error.message}"
+            outcome.skipped.append((int(rows[0]), SkippedRecord(place.shard, place.record, cause)))
+        else:
+            outcome.results.append((rows, result))
+
+    def map_chunks(
+        self, positions: Positions, function: Callable[[Positions, int], Out], threads: int
+    ) -> Iterator[tuple[int, Out]]:
+        """Call a function with the positions and the start of each chunk; yield the numbers of records and results."""
+
+        def call(bounds: tuple[int, int]) -> tuple[int, Out]:
+            start, stop = bounds
+            return stop - start, function(positions[start:stop], start)
+
+        if threads > 1:
+            yield from map_ordered(call, self.split_chunks(positions), threads, name="recordmill-convert")
+        else:
+            yield from map(call, self.split_chunks(positions))
+
+
+def open_sources(paths: Paths) -> ShardRecords:
+    """Open shards of one or several formats. Shards of the same format become one collection if they are alike."""
+    names = list_paths(paths)
+    selection = select_shards(names, LOCAL)
+    try:
+        if len(names) == 1 or not selection.manifests:
+            return ShardRecords([ShardCollection(names)], selection.classes)
+    except FormatError as error:
+        if len(names) == 1 or error.expected != "one format":
+            raise
+    collections = [ShardCollection(name) for name in names]
+    _check_no_repeated_file(collections)
+    return ShardRecords(collections, selection.classes)
+
+
+def _check_no_repeated_file(collections: Sequence[ShardCollection]) -> None:
+    paths = [path for collection in collections for path in collection.paths]
+    repeated = next((path for path in paths if paths.count(path) > 1), None) if len(set(paths)) < len(paths) else None
+    if repeated is not None:
+        raise InputError("a shard is named twice among the sources", kind="bad_source", shard=repeated)
