@@ -43,7 +43,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "convert.writing": NATIVE | ANY_FORMAT | {"convert", "storage", "datasets", "shards", "packing", PACKAGE},
     "pipeline": NATIVE | {"decode"},
     "pipeline.open": NATIVE | {"pipeline", "shards"},
-    "convert": NATIVE | {"storage", "shards", "packing", "pipeline"},
     "adapters": BASE | {PACKAGE},
     "compat": BASE | {PACKAGE},
     "demo": {PACKAGE},

@@ -523,9 +523,7 @@ class WhereError(RecordmillError, ValueError):
         Keyword arguments of `RecordmillError`.
     """
 
-    def __init__(
-        self, message: str, *, column: int | None = None, expression: str | None = None, **parts: Any
-    ) -> None:
+    def __init__(self, message: str, *, column: int | None = None, expression: str | None = None, **parts: Any) -> None:
         super().__init__(message, **parts)
         self.column = column
         self.expression = expression
