@@ -64,8 +64,8 @@ class FolderWriter:
         suffix = find_suffix(data)
         if self._key is None:  # Positions are unique, so the names need not be compared.
             return f"{folder}/{sample.position:08}{suffix}" if folder else f"{sample.position:08}{suffix}"
-        own_suffix = split_suffix(decode_key(key)[0])[1].lower()
-        return self._names.choose(folder, key, own_suffix or suffix, sample.position)
+        text, problem = decode_key(key)
+        return self._names.choose(folder, text, problem, split_suffix(text)[1].lower() or suffix, sample.position)
 
     def commit(self) -> None:
         """Write the class names, and give the folder its final name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recordmill.convert.export.names import NameRegistry, decode_key, find_problem
+from recordmill.convert.export.names import NameRegistry, find_problem
 from recordmill.convert.export.output import OutputFolder, remove_quietly
 from recordmill.convert.export.result import ExportResult
 from recordmill.shards.class_names import LABELS_FILE
@@ -46,12 +46,11 @@ class FileNames:
     def _reserve_class(self, name: str, folders: list[str]) -> str | None:
         return "another class has this name" if name in folders else self._registry.add_folder(name)
 
-    def choose(self, folder: str, key: object, suffix: str, position: int, *, join: str = "") -> str:
-        """Return the name of a record in a folder: its key, or its position if the key is empty or cannot be used.
+    def choose(self, folder: str, text: str, problem: str | None, suffix: str, position: int, *, join: str = "") -> str:
+        """Return the name of a record in a folder: its key, or its position if the key is empty or has a problem.
 
         With `join`, dots in the key are replaced by it.
         """
-        text, problem = decode_key(key)
         if text and problem is None:
             inner = text.removeprefix(f"{folder}/") if folder else text
             name = inner if inner.lower().endswith(suffix) else inner + suffix

@@ -15,12 +15,16 @@ from recordmill.packing.sources.base import IMAGE_SUFFIXES
 # folder of the destination have to be subtracted.
 _MAX_COMPONENT_BYTES, _MAX_BYTES = 200, 1000
 _RESERVED_CHARACTERS = re.compile(r'[<>:"|?*\\]')
-_RESERVED_NAMES = re.compile(r"(CON|PRN|AUX|NUL|COM\d|LPT\d)(\.|$)", re.IGNORECASE)
+_RESERVED_NAMES = re.compile(r"(?:^|/)(?:CON|PRN|AUX|NUL|COM\d|LPT\d)(?:[./]|$)", re.IGNORECASE)
+# Most keys have this form, which needs no further checks except for reserved names and lengths.
+_PLAIN_KEY = re.compile(r"\w+(?:[.-]+\w+)*(?:/\w+(?:[.-]+\w+)*)*", re.ASCII)
 _CACHED_FOLDERS = 100_000
 
 
 def find_problem(key: str) -> str | None:
     """Return why a key cannot be used as a relative path, or None if it can."""
+    if len(key) <= _MAX_COMPONENT_BYTES and _PLAIN_KEY.fullmatch(key) and not _RESERVED_NAMES.search(key):
+        return None
     if not key.isprintable():
         return "it contains an unprintable character"
     if key.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", key):
@@ -28,10 +32,8 @@ def find_problem(key: str) -> str | None:
     components = key.split("/")
     if ".." in components or "." in components or "" in components:
         return "it leads out of its folder, or has an empty component"
-    if _RESERVED_CHARACTERS.search(key):
-        return "it contains a reserved character"
-    if any(_RESERVED_NAMES.match(component) for component in components):
-        return "it contains a reserved name"
+    if _RESERVED_CHARACTERS.search(key) or _RESERVED_NAMES.search(key):
+        return "it contains a reserved character or name"
     if any(component[0] in ". " or component[-1] in ". " for component in components):
         return "a component begins or ends with a dot or a space"
     sizes = [len(component.encode()) for component in components]
@@ -60,6 +62,11 @@ def split_suffix(name: str) -> tuple[str, str]:
         if name.lower().endswith(suffix) and len(name) > len(suffix) and name[-len(suffix) - 1] != "/":
             return name[: -len(suffix)], name[-len(suffix) :]
     return name, ""
+
+
+def _fold(name: str) -> str:
+    """Return a text that is equal for names which some file systems do not distinguish."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 class NameRegistry:
@@ -107,7 +114,7 @@ class NameRegistry:
         return self._insert(name, is_folder=False)
 
     def _insert(self, name: str, *, is_folder: bool) -> str | None:
-        folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+        folded = name.lower() if name.isascii() else _fold(name)
         with self._write_errors():
             cursor = self._database.execute("INSERT OR IGNORE INTO names VALUES (?, ?, ?)", (folded, name, is_folder))
             if cursor.rowcount:

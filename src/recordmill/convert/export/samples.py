@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.concurrency.prefetch import Prefetcher
 from recordmill.errors import RecordmillError
 from recordmill.pipeline.compiled_pipeline import ExampleSource, SourceOrigin
 from recordmill.pipeline.dataset import Dataset
-from recordmill.pipeline.samples import Positions, count_bytes
+from recordmill.pipeline.failures import SkippedSample
+from recordmill.pipeline.samples import Positions, SampleRows, count_bytes
 from recordmill.pipeline.stages.base import Context
 from recordmill.shards.collection import ShardCollection
 
@@ -59,17 +62,26 @@ def read_samples(dataset: Dataset, on_skip: OnSkip | None, order: NDArray[np.int
         yield from _read_filtered(dataset, on_skip)
         return
     sources = dataset.pipeline.sources
+    chunks = _read_chunks(dataset, order, collect_errors=on_skip is not None)
+    # User functions run in the thread of the caller, so that Ctrl-C and their errors behave as in a loop.
+    with closing(chunks if dataset.pipeline.map_stages else Prefetcher(chunks, 1)) as prefetched:
+        for number, rows, failed in prefetched:
+            for skipped in failed if on_skip is not None else ():
+                on_skip(skipped.position, skipped.error)  # type: ignore[misc]
+            origins = rows.origins.tolist()
+            for row, (ordinal, values) in enumerate(zip(rows.ordinals.tolist(), rows.split(), strict=True)):
+                source, record = origins[row]
+                yield Sample(number + ordinal, values, sources[source], record)
+
+
+def _read_chunks(
+    dataset: Dataset, order: NDArray[np.int64] | None, *, collect_errors: bool
+) -> Generator[tuple[int, SampleRows, list[SkippedSample]], None, None]:
+    """Yield the samples of each chunk with the number of the first one, and those that failed."""
     shared = Context()  # The first results of the functions, with which later ones are compared.
     for number, chunk in _split_into_chunks(dataset, order):
-        context = Context(on_skip is not None, first_results=shared.first_results, function_lock=shared.function_lock)
-        rows = dataset.pipeline.evaluate(Positions(0, chunk), context)
-        for skipped in context.skipped:
-            if on_skip is not None:
-                on_skip(skipped.position, skipped.error)
-        origins = rows.origins.tolist()
-        for row, (ordinal, values) in enumerate(zip(rows.ordinals.tolist(), rows.split(), strict=True)):
-            source, record = origins[row]
-            yield Sample(number + ordinal, values, sources[source], record)
+        context = Context(collect_errors, first_results=shared.first_results, function_lock=shared.function_lock)
+        yield number, dataset.pipeline.evaluate(Positions(0, chunk), context), context.skipped
 
 
 def _read_filtered(dataset: Dataset, on_skip: OnSkip | None) -> Iterator[Sample]:

@@ -62,9 +62,9 @@ class WebDatasetWriter:
     def _choose_key(self, sample: Sample) -> str:
         if self._key is None:
             return f"{sample.position:08}"
-        value = sample.values.get(self._key, "")
-        text, problem = decode_key(value)
-        return self._names.choose("", value if problem else split_suffix(text)[0], "", sample.position, join="_")
+        text, problem = decode_key(sample.values.get(self._key, ""))
+        key = text if problem else split_suffix(text)[0]
+        return self._names.choose("", key, problem, "", sample.position, join="_")
 
     def _start_shard(self) -> None:
         self._finish_shard()

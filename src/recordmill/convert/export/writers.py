@@ -136,6 +136,8 @@ def get_labels(sample: Sample, feature: str | None) -> list[int | float]:
     value = None if feature is None else sample.values.get(feature)
     if value is None:
         return []
+    if isinstance(value, np.integer):
+        return [int(value)]
     array = np.asarray(value) if isinstance(value, np.generic | np.ndarray | int | float) else np.zeros(0, "S")
     if array.dtype.kind not in "iufb" or not np.isfinite(array).all():
         raise create_label_error(sample, "finite numbers", repr(value)[:80])
