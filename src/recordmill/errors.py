@@ -27,6 +27,7 @@
     │   └── ImageError                      an image cannot be read
     ├── DecodeError (ValueError)            a feature of a sample cannot be decoded
     ├── MapError (RuntimeError)             a function of a pipeline failed or returned an invalid result
+    ├── WhereError (ValueError)             a condition on records cannot be parsed or evaluated
     ├── StateError (ValueError)             a saved state is invalid or belongs to another pipeline
     ├── WorkerError (RuntimeError)          a loader's worker died, did not start, or could not send its result
     └── MissingExtraError (ImportError)     an optional package is not installed
@@ -523,9 +524,7 @@ class WhereError(RecordmillError, ValueError):
         Keyword arguments of `RecordmillError`.
     """
 
-    def __init__(
-        self, message: str, *, column: int | None = None, expression: str | None = None, **parts: Any
-    ) -> None:
+    def __init__(self, message: str, *, column: int | None = None, expression: str | None = None, **parts: Any) -> None:
         super().__init__(message, **parts)
         self.column = column
         self.expression = expression
