@@ -39,8 +39,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "packing": NATIVE | ANY_FORMAT | {"storage", "datasets", "shards", "decode"},
     "packing.resume": NATIVE | {"packing", "storage", "shards", PACKAGE},
     "packing.sources.lists": BASE | {"packing", "formats.recordio.lst"},
-    "convert": NATIVE | ANY_FORMAT | {"storage", "datasets", "shards", "packing", "pipeline"},
-    "convert.writing": NATIVE | ANY_FORMAT | {"convert", "storage", "datasets", "shards", "packing", PACKAGE},
+    "conversion": NATIVE | ANY_FORMAT | {"storage", "datasets", "shards", "packing", "pipeline"},
+    "conversion.writing": NATIVE | ANY_FORMAT | {"conversion", "storage", "datasets", "shards", "packing", PACKAGE},
     "pipeline": NATIVE | {"decode"},
     "pipeline.open": NATIVE | {"pipeline", "shards"},
     "adapters": BASE | {PACKAGE},
@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli.sources": {PACKAGE, "cli", "packing"},
     "__main__": {"cli"},
     "testing": NATIVE | {"formats", "storage", "shards", "decode"},
-    PACKAGE: NATIVE | {"storage", "formats", "shards", "decode", "packing", "pipeline", "convert", "adapters"},
+    PACKAGE: NATIVE | {"storage", "formats", "shards", "decode", "packing", "pipeline", "conversion", "adapters"},
 }
 
 # folder: modules in it that may import its members; the members may not import each other
@@ -70,7 +70,7 @@ OPTIONAL: dict[str, set[str]] = {
     "jax": {"adapters", "demo"},
     "torch": {"adapters"},
     "pandas": {"pipeline"},
-    "pyarrow": {"pipeline", "convert"},
+    "pyarrow": {"pipeline", "conversion"},
     "sklearn": {"demo"},
     "skimage": {"demo"},
 }

@@ -14,12 +14,12 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "allocator": "Memory",
-    "convert.convert": "convert",
-    "convert.export.result": "ExportResult RenamedKey SkippedSample",
-    "convert.export.run": "export",
-    "convert.source": "SkippedRecord",
-    "convert.split": "SplitResult split",
-    "convert.writing": "ConvertResult",
+    "conversion.convert": "convert",
+    "conversion.export.result": "ExportResult RenamedKey SkippedSample",
+    "conversion.export.run": "export",
+    "conversion.source": "SkippedRecord",
+    "conversion.split": "SplitResult split",
+    "conversion.writing": "ConvertResult",
     "decode.batch": "decode_batch",
     "decode.color": (
         "adjust_brightness adjust_contrast adjust_hue adjust_saturation grayscale "
@@ -82,16 +82,16 @@ if TYPE_CHECKING:
     from recordmill.allocator import (
         Memory as Memory,
     )
-    from recordmill.convert.convert import convert as convert
-    from recordmill.convert.export.result import (
+    from recordmill.conversion.convert import convert as convert
+    from recordmill.conversion.export.result import (
         ExportResult as ExportResult,
         RenamedKey as RenamedKey,
         SkippedSample as SkippedSample,
     )
-    from recordmill.convert.export.run import export as export
-    from recordmill.convert.source import SkippedRecord as SkippedRecord
-    from recordmill.convert.split import SplitResult as SplitResult, split as split
-    from recordmill.convert.writing import ConvertResult as ConvertResult
+    from recordmill.conversion.export.run import export as export
+    from recordmill.conversion.source import SkippedRecord as SkippedRecord
+    from recordmill.conversion.split import SplitResult as SplitResult, split as split
+    from recordmill.conversion.writing import ConvertResult as ConvertResult
     from recordmill.decode.batch import decode_batch as decode_batch
     from recordmill.decode.color import (
         adjust_brightness as adjust_brightness,

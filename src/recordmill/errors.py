@@ -27,6 +27,7 @@
     │   └── ImageError                      an image cannot be read
     ├── DecodeError (ValueError)            a feature of a sample cannot be decoded
     ├── MapError (RuntimeError)             a function of a pipeline failed or returned an invalid result
+    ├── WhereError (ValueError)             a condition on records cannot be parsed or evaluated
     ├── StateError (ValueError)             a saved state is invalid or belongs to another pipeline
     ├── WorkerError (RuntimeError)          a loader's worker died, did not start, or could not send its result
     └── MissingExtraError (ImportError)     an optional package is not installed

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.convert.converter import ConvertedChunk, Converter, convert_in_processes
-from recordmill.convert.source import Positions, SkippedRecord
+from recordmill.conversion.converter import ConvertedChunk, Converter, convert_in_processes
+from recordmill.conversion.source import Positions, SkippedRecord
 from recordmill.datasets.manifest import Manifest
 from recordmill.errors import FeatureError, InputError
 from recordmill.formats.base import Format

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.convert.parsed import ParsedRecords, parse_exactly
-from recordmill.convert.source import Ints, OnError, Outcome, Positions, ShardRecords, SkippedRecord
-from recordmill.convert.where import FeatureColumn, Where, parse_where
+from recordmill.conversion.parsed import ParsedRecords, parse_exactly
+from recordmill.conversion.source import Ints, OnError, Outcome, Positions, ShardRecords, SkippedRecord
+from recordmill.conversion.where import FeatureColumn, Where, parse_where
 from recordmill.errors import FeatureError
 from recordmill.formats.base import PayloadCodec
 from recordmill.packing.chunks import shuffle_positions

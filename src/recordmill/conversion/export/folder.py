@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from recordmill.convert.export.named_files import LABEL_LINES, LABEL_LIST, FileNames
-from recordmill.convert.export.names import decode_key, split_suffix
-from recordmill.convert.export.output import FolderText, OutputFolder
-from recordmill.convert.export.samples import Sample
-from recordmill.convert.export.values import serialize_json
-from recordmill.convert.export.writers import ExportOptions, find_class, find_suffix, get_image, get_labels
+from recordmill.conversion.export.named_files import LABEL_LINES, LABEL_LIST, FileNames
+from recordmill.conversion.export.names import decode_key, split_suffix
+from recordmill.conversion.export.output import FolderText, OutputFolder
+from recordmill.conversion.export.samples import Sample
+from recordmill.conversion.export.values import serialize_json
+from recordmill.conversion.export.writers import ExportOptions, find_class, find_suffix, get_image, get_labels
 from recordmill.errors import FeatureError
 from recordmill.shards.class_names import LABELS_FILE, format_labels
 

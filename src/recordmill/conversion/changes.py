@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.convert.parsed import Column, ParsedRecords
+from recordmill.conversion.parsed import Column, ParsedRecords
 from recordmill.errors import FeatureError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW

@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from recordmill.convert.export.faces import FaceImages, find_face_images
-from recordmill.convert.export.folder import FolderWriter
-from recordmill.convert.export.parquet import ParquetWriter
-from recordmill.convert.export.result import ExportResult, SkippedSample
-from recordmill.convert.export.samples import OnSkip, Sample, read_samples
-from recordmill.convert.export.text import CsvWriter, JsonLinesWriter
-from recordmill.convert.export.webdataset import WebDatasetWriter
-from recordmill.convert.export.writers import ExportOptions, Writer, choose_feature, find_only_bytes_feature
+from recordmill.conversion.export.faces import FaceImages, find_face_images
+from recordmill.conversion.export.folder import FolderWriter
+from recordmill.conversion.export.parquet import ParquetWriter
+from recordmill.conversion.export.result import ExportResult, SkippedSample
+from recordmill.conversion.export.samples import OnSkip, Sample, read_samples
+from recordmill.conversion.export.text import CsvWriter, JsonLinesWriter
+from recordmill.conversion.export.webdataset import WebDatasetWriter
+from recordmill.conversion.export.writers import ExportOptions, Writer, choose_feature, find_only_bytes_feature
 from recordmill.errors import FeatureError, LabelError, RecordmillError
 from recordmill.packing.progress import Progress, ProgressOption
 from recordmill.pipeline.dataset import Dataset

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from recordmill.concurrency.processes import MAIN_GUARD_HINT, MEMORY_HINT, create_process_executor
-from recordmill.convert.changes import Changes, check_storable
-from recordmill.convert.parsed import Column, ParsedRecords, parse_exactly
-from recordmill.convert.source import Ints, OnError, Positions, ShardRecords, SkippedRecord
+from recordmill.conversion.changes import Changes, check_storable
+from recordmill.conversion.parsed import Column, ParsedRecords, parse_exactly
+from recordmill.conversion.source import Ints, OnError, Positions, ShardRecords, SkippedRecord
 from recordmill.errors import FeatureError, WriteError
 from recordmill.formats.base import Format, PayloadCodec
 from recordmill.formats.raw import RAW

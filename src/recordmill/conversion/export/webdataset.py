@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import tarfile
 
-from recordmill.convert.export.folder import write_class_names
-from recordmill.convert.export.named_files import FileNames
-from recordmill.convert.export.names import decode_key, split_suffix
-from recordmill.convert.export.output import BUFFER_BYTES, OutputFolder
-from recordmill.convert.export.samples import Sample
-from recordmill.convert.export.values import serialize_json, to_json
-from recordmill.convert.export.writers import ExportOptions, find_suffix, get_image, get_labels
+from recordmill.conversion.export.folder import write_class_names
+from recordmill.conversion.export.named_files import FileNames
+from recordmill.conversion.export.names import decode_key, split_suffix
+from recordmill.conversion.export.output import BUFFER_BYTES, OutputFolder
+from recordmill.conversion.export.samples import Sample
+from recordmill.conversion.export.values import serialize_json, to_json
+from recordmill.conversion.export.writers import ExportOptions, find_suffix, get_image, get_labels
 
 _END = bytes(2 * tarfile.BLOCKSIZE)
 

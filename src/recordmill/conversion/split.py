@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.concurrency.threads import num_cpus
-from recordmill.convert.changes import Changes
-from recordmill.convert.convert import choose_output_format, choose_output_payload, open_records
-from recordmill.convert.converter import Converter
-from recordmill.convert.selection import read_feature
-from recordmill.convert.source import Positions, ShardRecords
-from recordmill.convert.writing import ConvertResult, ShardsWriter
+from recordmill.conversion.changes import Changes
+from recordmill.conversion.convert import choose_output_format, choose_output_payload, open_records
+from recordmill.conversion.converter import Converter
+from recordmill.conversion.selection import read_feature
+from recordmill.conversion.source import Positions, ShardRecords
+from recordmill.conversion.writing import ConvertResult, ShardsWriter
 from recordmill.errors import FeatureError, InputError
 from recordmill.packing.options import OnError, OutputOptions, RunOptions
 from recordmill.packing.progress import Progress, ProgressOption

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.convert.changes import Changes, cast_numbers
-from recordmill.convert.selection import Selection
-from recordmill.convert.source import SkippedRecord
-from recordmill.convert.where import FeatureColumn, Where, parse_where
-from recordmill.convert.writing import ConvertResult, SchemaCollector
+from recordmill.conversion.changes import Changes, cast_numbers
+from recordmill.conversion.selection import Selection
+from recordmill.conversion.source import SkippedRecord
+from recordmill.conversion.where import FeatureColumn, Where, parse_where
+from recordmill.conversion.writing import ConvertResult, SchemaCollector
 from recordmill.errors import FeatureError
 from recordmill.formats.base import Format, PayloadCodec
 from recordmill.packing.options import OutputOptions, RunOptions

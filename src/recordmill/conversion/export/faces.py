@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.convert.export.samples import OnSkip, Sample, read_samples
+from recordmill.conversion.export.samples import OnSkip, Sample, read_samples
 from recordmill.errors import DamageError, FeatureError
 from recordmill.pipeline.compiled_pipeline import SourceOrigin
 from recordmill.pipeline.dataset import Dataset

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.convert.export.samples import Sample
-from recordmill.convert.export.text import FileWriter
-from recordmill.convert.export.writers import ExportOptions
+from recordmill.conversion.export.samples import Sample
+from recordmill.conversion.export.text import FileWriter
+from recordmill.conversion.export.writers import ExportOptions
 from recordmill.errors import FeatureError, MissingExtraError
 from recordmill.pipeline.samples import count_bytes
 from recordmill.schema import Feature

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from recordmill.concurrency.threads import num_cpus
-from recordmill.convert.changes import Changes
-from recordmill.convert.converter import Converter
-from recordmill.convert.selection import Selection, parse_condition, select_records
-from recordmill.convert.source import Positions as RecordPositions, ShardRecords, open_sources
-from recordmill.convert.stream import StreamWriter, prepare_workers
-from recordmill.convert.writing import ConvertResult, ShardsWriter
+from recordmill.conversion.changes import Changes
+from recordmill.conversion.converter import Converter
+from recordmill.conversion.selection import Selection, parse_condition, select_records
+from recordmill.conversion.source import Positions as RecordPositions, ShardRecords, open_sources
+from recordmill.conversion.stream import StreamWriter, prepare_workers
+from recordmill.conversion.writing import ConvertResult, ShardsWriter
 from recordmill.formats.base import Format, PayloadCodec
 from recordmill.formats.raw import RAW
 from recordmill.formats.registry import PAYLOADS, choose_format, get_payload

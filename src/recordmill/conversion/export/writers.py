@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from recordmill.convert.export.result import ExportResult
-from recordmill.convert.export.samples import Sample
+from recordmill.conversion.export.result import ExportResult
+from recordmill.conversion.export.samples import Sample
 from recordmill.errors import FeatureError, LabelError
 from recordmill.schema import Schema
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 
-from recordmill.convert.export.folder import labels_path_beside
-from recordmill.convert.export.output import OutputBuffer
-from recordmill.convert.export.samples import Sample
-from recordmill.convert.export.values import serialize_json, to_cell, to_json
-from recordmill.convert.export.writers import ExportOptions
+from recordmill.conversion.export.folder import labels_path_beside
+from recordmill.conversion.export.output import OutputBuffer
+from recordmill.conversion.export.samples import Sample
+from recordmill.conversion.export.values import serialize_json, to_cell, to_json
+from recordmill.conversion.export.writers import ExportOptions
 from recordmill.errors import FeatureError
 from recordmill.shards.class_names import format_labels
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from recordmill.convert.export.names import NameRegistry, find_problem
-from recordmill.convert.export.output import OutputFolder, remove_quietly
-from recordmill.convert.export.result import ExportResult
+from recordmill.conversion.export.names import NameRegistry, find_problem
+from recordmill.conversion.export.output import OutputFolder, remove_quietly
+from recordmill.conversion.export.result import ExportResult
 from recordmill.shards.class_names import LABELS_FILE
 
 LABEL_LINES, LABEL_LIST = "labels.jsonl", "labels.lst"
