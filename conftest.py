@@ -90,8 +90,10 @@ def _folder_of_examples(request: pytest.FixtureRequest) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the blocks of guides that need a framework."""
+    """Mark the blocks of guides, and the examples of docstrings, that need a framework or pyarrow."""
     for item in items:
+        if isinstance(item, pytest.DoctestItem) and item.name.endswith((".to_arrow", ".iter_arrow", ".to_pandas")):
+            item.add_marker(pytest.mark.deep)
         if item.path.name.startswith(("training-", "augmenting", "arrow")):
             item.add_marker(pytest.mark.deep)
             item.add_marker(pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"))  # Keras's
