@@ -11,7 +11,7 @@ import numpy as np
 from recordmill.formats.base import FeatureSummary
 from recordmill.schema import Schema
 from recordmill.shards.class_names import find_classes
-from recordmill.shards.completeness import ShardContent, describe_content, select_shards
+from recordmill.shards.completeness import describe_content, select_shards
 from recordmill.shards.index import ShardIndex, load_index
 from recordmill.shards.inference import SAMPLE_RECORDS, detect_payload, infer_features
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_shard
@@ -208,13 +208,12 @@ def info(
         "max_record_bytes": max_record_bytes,
     }
     selection = select_shards(paths, storage)
-    contents: list[ShardContent] = []
     classes: list[list[str] | None] = []
     for files in group_spanning_files(selection.files, options, storage):
         shard = open_shard(files, **options, storage=storage)
         loaded = load_index(shard)
         sidecar = loaded.sidecar
-        contents.append(describe_content(shard, loaded))
+        selection.compare(describe_content(shard, loaded))
         classes.append(sidecar.classes)
         shards += _summarize_files(shard, loaded)
         if sample.payload is None and sidecar.num_records > len(loaded.faults):
@@ -222,7 +221,6 @@ def info(
             inference = infer_features(shard, codec, num_records, sidecar=sidecar)
             schema = inference.schema if sidecar.schema is None or sidecar.is_inferred else sidecar.schema
             sample = Info([], codec.name, inference.features, inference.num_records, schema)
-    selection.find_replaced(contents)
     return replace(
         sample,
         shards=shards,
