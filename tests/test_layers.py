@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "packing.resume": NATIVE | {"packing", "storage", "shards", PACKAGE},
     "packing.sources.lists": BASE | {"packing", "formats.recordio.lst"},
     "conversion": NATIVE | ANY_FORMAT | {"storage", "datasets", "shards", "packing", "pipeline"},
-    "conversion.writing": NATIVE | ANY_FORMAT | {"convert", "storage", "datasets", "shards", "packing", PACKAGE},
+    "conversion.writing": NATIVE | ANY_FORMAT | {"conversion", "storage", "datasets", "shards", "packing", PACKAGE},
     "pipeline": NATIVE | {"decode"},
     "pipeline.open": NATIVE | {"pipeline", "shards"},
     "adapters": BASE | {PACKAGE},
