@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -20,7 +21,7 @@ def source(tmp_path: Path) -> Path:
     return tmp_path / "all" / "data"
 
 
-def read(path: Path, name: str = "number") -> list[object]:
+def read(path: Path, name: str = "number") -> list[Any]:
     return [value if isinstance(value := example[name], bytes) else int(value) for example in rm.open(path)]
 
 

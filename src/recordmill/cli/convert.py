@@ -32,7 +32,13 @@ _MAX_LISTED = 20
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
     """Add the subcommand `convert` and its options to the command line."""
-    parser = add_command(commands, "convert", "write shards to another format, or select records", _DESCRIPTION)
+    parser = add_command(
+        commands,
+        "convert",
+        "write shards to another format, or select records",
+        _DESCRIPTION,
+        example='recordmill convert out/train out/labels-3 --where "label == 3" --format recordio',
+    )
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help="a file, folder, prefix, or quoted glob pattern")
     parser.add_argument("destination", metavar="DEST", help="prefix, folder or name of the new shards")
     _add_selection_options(parser)

@@ -39,7 +39,13 @@ _MAX_LISTED = 20
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
     """Add the subcommand `export` and its options to the command line."""
-    parser = add_command(commands, "export", "write records to folders, JSON lines, CSV and others", _DESCRIPTION)
+    parser = add_command(
+        commands,
+        "export",
+        "write records to folders, JSON lines, CSV and others",
+        _DESCRIPTION,
+        example="recordmill export out/train photos --to folder",
+    )
     add_paths_argument(parser)
     parser.add_argument("destination", metavar="DEST", help="new folder or file")
     parser.add_argument("--to", choices=_FORMS, required=True, help="form of the output")

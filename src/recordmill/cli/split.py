@@ -20,7 +20,13 @@ example: recordmill split data/all data train=0.9 val=0.1 --by label"""
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
     """Add the subcommand `split` and its options to the command line."""
-    parser = add_command(commands, "split", "divide a dataset into train, validation and test", _DESCRIPTION)
+    parser = add_command(
+        commands,
+        "split",
+        "divide a dataset into train, validation and test",
+        _DESCRIPTION,
+        example="recordmill split out/all out/parts train=0.9 val=0.1 --by label",
+    )
     parser.add_argument("source", metavar="SOURCE", help="a file, folder, prefix, or quoted glob pattern")
     parser.add_argument("destination", metavar="DEST", help="folder of the new datasets")
     parser.add_argument("parts", nargs="+", type=_parse_part, metavar="NAME=SHARE", help="parts, such as train=0.9")

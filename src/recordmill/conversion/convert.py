@@ -29,8 +29,10 @@ from recordmill.shards.collection import ShardCollection
 from recordmill.shards.index import IndexMode
 from recordmill.shards.output import check_output_compression
 from recordmill.shards.paths import Paths, check_local_path
+from recordmill.suggestions import suggest_arguments
 
 
+@suggest_arguments
 def convert(  # noqa: PLR0913 (the options of one command)
     source: Paths | Dataset,
     destination: str | os.PathLike[str],

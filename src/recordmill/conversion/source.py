@@ -1,4 +1,4 @@
-"""The records of several collections of shards as one sequence, read in chunks of a few megabytes."""
+"""The records of several collections of shards as one sequence, read in chunks of about a megabyte."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 Positions = range | Ints
 Out = TypeVar("Out")
 # Limits of a chunk: number of records, and their bytes.
-MAX_CHUNK_RECORDS, MAX_CHUNK_BYTES = 1 << 15, 2 << 20
+MAX_CHUNK_RECORDS, MAX_CHUNK_BYTES = 1 << 15, 1 << 20
 # Errors that concern one record, so that the others can be read.
 RECORD_ERRORS = (DamageError, FeatureError, LimitError, ImageError)
 

@@ -26,6 +26,7 @@ from recordmill.shards.dataset_output import DatasetOutput
 from recordmill.shards.index import IndexMode
 from recordmill.shards.paths import Paths, check_local_path
 from recordmill.storage.local import LOCAL
+from recordmill.suggestions import suggest_arguments
 
 Ints = NDArray[np.int64]
 # Number of a part for each record.
@@ -64,6 +65,7 @@ def _class_to_text(value: Any) -> str:
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
 
 
+@suggest_arguments
 def split(  # noqa: PLR0913 (the options of one command)
     source: Paths | Dataset,
     destination: str | os.PathLike[str],
@@ -104,8 +106,22 @@ def split(  # noqa: PLR0913 (the options of one command)
         are then only approximate. Cannot be combined with `by`.
     seed : int
         Seed of the random choice.
-    format, payload, compression, shards, max_shard_bytes, workers, on_error, progress, overwrite, index, break_lock
-        As in `convert`; `shards` is the number of shards of each part.
+    format, payload, compression : str, optional
+        Format, encoding and compression of the new shards, as in `convert`.
+    shards, max_shard_bytes : int, optional
+        Number of shards of each part, or their maximum size in bytes.
+    workers : int or None
+        Number of worker threads; None for the number of available processors.
+    on_error : str
+        Treatment of records that cannot be read: "stop" raises an error, "skip" reports them in the result.
+    progress : bool or callable, optional
+        Whether to show progress on standard error, as in `pack`.
+    overwrite : bool
+        Whether to replace existing parts.
+    index : str
+        "auto" stores a sidecar index beside each shard. With "never", the first `open` builds it.
+    break_lock : bool
+        Write although another process has locked the destination.
 
     Returns
     -------

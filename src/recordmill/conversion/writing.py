@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.allocator import keep_freed_memory
 from recordmill.conversion.converter import ConvertedChunk, Converter, convert_in_processes
 from recordmill.conversion.source import Positions, SkippedRecord
 from recordmill.datasets.manifest import Manifest
@@ -165,6 +166,7 @@ class ShardsWriter:
     def write(self, progress: Progress) -> ConvertResult:
         """Write and commit all shards."""
         self.converter.check()
+        keep_freed_memory()  # Chunks have similar sizes, so their memory is reused.
         description = self._describe_run()
         dataset = DatasetOutput(LOCAL, self.destination, self.format, self.outputs.shard_options())
         try:

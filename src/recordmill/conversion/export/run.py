@@ -21,6 +21,7 @@ from recordmill.pipeline.open import open as open_dataset
 from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stages.map import Map
 from recordmill.shards.paths import Paths, check_local_path
+from recordmill.suggestions import suggest_arguments
 
 ExportForm = Literal["folder", "jsonl", "csv", "parquet", "webdataset"]
 _WRITERS: dict[str, Any] = {
@@ -36,6 +37,7 @@ _DEFAULT_TAR_BYTES = 1 << 30
 _PROGRESS_RECORDS = 64
 
 
+@suggest_arguments
 def export(  # noqa: PLR0913 (the options of one command)
     source: Paths | Dataset,
     destination: str | os.PathLike[str],
