@@ -1,4 +1,4 @@
-"""Datasets that are named as a whole must be complete: by their manifest, or by the totals in their names."""
+"""A dataset that is opened as a whole must be complete according to its manifest or the totals in shard names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def manifest_of(folder: Path, prefix: str = "train") -> Path:
 
 
 def rewrite_manifest(path: Path, **changes: Any) -> None:
-    """Change keys of a manifest, and correct its checksum."""
+    """Change fields of a manifest, and update its checksum."""
     content = json.loads(path.read_text()) | changes
     content.pop("checksum")
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""A writer that is killed during any operation of the storage leaves the old dataset, the new one, or a named repair.
+"""A writer that is killed at any storage operation leaves the old dataset, the new one, or one that can be repaired.
 
 The operations of a small job are counted first. Then the job runs once per operation in a forked process, which kills
 itself with SIGKILL instead of performing that operation.
@@ -31,10 +31,10 @@ Job = Callable[[Storage], object]
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL"),
-    # Writers state which interrupted write they have completed or undone.
+    # Writers warn that they have completed or undone an interrupted write.
     pytest.mark.filterwarnings("ignore:the interrupted write of"),
 ]
-# The fast and the deep tests try a sample of the operations, the campaign all of them.
+# Kill at every `step`-th operation: few in the fast tests, more in the deep tests, all in the campaign.
 STEP = pytest.mark.parametrize(
     "step", [29, pytest.param(11, marks=pytest.mark.deep), pytest.param(1, marks=pytest.mark.campaign)]
 )

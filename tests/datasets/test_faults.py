@@ -1,6 +1,6 @@
-"""One operation of the storage fails, in every job and with every error number: a documented error, and nothing else.
+"""A job during which one storage operation fails either succeeds or raises a documented error.
 
-After the failure nothing incomplete has a final name, and the same job without a fault gives the same bytes.
+After the failure, no incomplete file has a final name. Repeating the job without a fault writes the same bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from recordmill.shards.dataset_output import ShardOptions
 from recordmill.storage.base import Storage
 from recordmill.testing.storage import Fault, FaultyStorage, MemoryStorage
 
-# The fast tests try a sample of the operations, the deep ones more, the campaign all of them.
+# Let every `step`-th operation fail: few in the fast tests, more in the deep tests, all in the campaign.
 STEP = pytest.mark.parametrize(
     "step", [23, pytest.param(7, marks=pytest.mark.deep), pytest.param(1, marks=pytest.mark.campaign)]
 )
@@ -92,7 +92,7 @@ def final_names(files: dict[str, bytes]) -> set[str]:
 
 
 def run_with_faults(prepare: Callable[[], MemoryStorage], job: Job, check: Callable[..., None], step: int) -> None:
-    """Run a job with each fault in each operation; pass the storage, the error or None, and the place to `check`."""
+    """Run a job once per operation and fault. Call `check(storage, error or None, (operation, fault))` after each."""
     recorder = FaultyStorage(prepare())
     job(recorder)
     num_failed = 0
@@ -123,7 +123,7 @@ def create_faulty_storage(memory: MemoryStorage, number: int, fault: Any, operat
 
 FAULTS = (Fault.EIO, Fault.EMFILE, Fault.EINTR, Fault.SHORT_READ, Fault.EARLY_END)
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EMFILE, errno.EINTR)
-# Operations that raise an OSError; the others raise a WriteError.
+# Operations that fail with an OSError. The others fail with a WriteError.
 READING = ("expand", "stat", "exists", "open", "read", "list_names")
 
 

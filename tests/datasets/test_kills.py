@@ -1,7 +1,7 @@
-"""Commands that are killed at random moments: nothing incomplete has a final name, and a retry gives the same bytes.
+"""Commands killed at random moments leave no incomplete file with a final name, and a retry writes the same bytes.
 
-`test_crash.py` kills at each operation of the storage; here seven real commands are killed by the clock, 21 times in
-the deep tests and 301 times in the campaign.
+`test_crash.py` kills at each storage operation. This module kills seven real commands after random times: 21 kills in
+the deep tests and 301 in the campaign.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def kill_after(command: tuple[str, ...], seconds: float) -> None:
 
 
 def check_folder(allowed: list[dict[str, bytes]]) -> None:
-    """Check that `out` has one of several contents, or an interrupted commit, which is repaired to one of them."""
+    """Check that `out` has one of the allowed contents. If its commit was interrupted, repair it first."""
     if not os.path.isdir("out"):
         return
     try:
@@ -95,7 +95,7 @@ def check_folder(allowed: list[dict[str, bytes]]) -> None:
 
 
 def finish_pack(command: tuple[str, ...], expected: dict[str, bytes], old: dict[str, bytes]) -> None:
-    """Check what a killed pack left, and that another run gives the expected files."""
+    """Check the files that a killed `pack` left, and that another run writes the expected files."""
     check_folder([old, expected])
     if read_files("out") != expected if os.path.isdir("out") else True:
         run(*command, *(() if "--resume" in command or old else ("--overwrite",)))
@@ -135,7 +135,7 @@ def test_killed_pack(
     for _ in range(num_kills):
         reset()
         kill_after(command, duration * moments.uniform(0.2, 1.05))
-        if "--resume" in command:  # killed twice
+        if "--resume" in command:  # Kill the resumed run, too.
             kill_after(command, duration * moments.uniform(0.2, 1.05))
         finish_pack(command, expected, old)
 

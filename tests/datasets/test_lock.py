@@ -71,7 +71,7 @@ def test_lock_of_a_killed_process_is_taken_over(tmp_path: Path, monkeypatch: pyt
     with start_writer(tmp_path / "train") as process:
         process.kill()
     assert (tmp_path / ".train.lock").exists()
-    if not flock:  # file systems without hard links
+    if not flock:  # simulates a file system without hard links
         monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(PermissionError(1, "Operation not permitted")))
     write(tmp_path / "train")
     assert len(rm.open(tmp_path / "train")) == 10
@@ -83,7 +83,7 @@ def test_lock_of_a_reused_process_id_is_taken_over(tmp_path: Path) -> None:
         change_lock(tmp_path / ".train.lock", process_start="an earlier process")
         write(tmp_path / "train")
         _, _ = process.communicate("\n")
-        assert process.returncode == 1  # its lock is lost
+        assert process.returncode == 1  # its lock was taken over
     assert len(rm.open(tmp_path / "train")) == 10
 
 

@@ -69,7 +69,7 @@ def test_overwriting_writer_removes_leftover_shards_and_their_indexes(tmp_path: 
 def test_overwriting_ofrecord_writer_keeps_numbers_after_a_gap(tmp_path: Path) -> None:
     write(tmp_path, "ofrecord", 3)
     (tmp_path / "part-2017").write_bytes(b"another dataset")
-    with pytest.raises(rm.OutputExistsError, match="another number") as caught:
+    with pytest.raises(rm.OutputExistsError, match="a different number") as caught:
         write(tmp_path, "ofrecord", 2, overwrite=False)
     assert (caught.value.shard or "").endswith(("part-0", "part-2"))
     write(tmp_path, "ofrecord", 1, overwrite=True)
@@ -85,7 +85,7 @@ def test_ofrecord_writer_ignores_numbers_after_a_gap(tmp_path: Path) -> None:
 def test_ofrecord_writer_refuses_leftover_following_numbers(tmp_path: Path) -> None:
     for number in (2, 3):
         (tmp_path / f"part-{number}").write_bytes(b"left over")
-    with pytest.raises(rm.OutputExistsError, match="another number") as caught:
+    with pytest.raises(rm.OutputExistsError, match="a different number") as caught:
         write(tmp_path, "ofrecord", 2)
     assert (caught.value.shard or "").endswith("part-2")
     assert file_names(tmp_path) == ["part-2", "part-3"]
@@ -94,7 +94,7 @@ def test_ofrecord_writer_refuses_leftover_following_numbers(tmp_path: Path) -> N
 @pytest.mark.parametrize("family", FORMATS)
 def test_rolling_writer_refuses_leftover_shards_before_writing(tmp_path: Path, family: str) -> None:
     write(tmp_path, family, 2)
-    with pytest.raises(rm.OutputExistsError, match="another number"):
+    with pytest.raises(rm.OutputExistsError, match="a different number"):
         rm.ShardWriter(tmp_path / "part", format=family, max_shard_bytes=100)
 
 
@@ -117,7 +117,7 @@ def test_writer_refuses_leftover_shards_in_working_directory(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write(Path(), family, 2)
-    with pytest.raises(rm.OutputExistsError, match="another number"):
+    with pytest.raises(rm.OutputExistsError, match="a different number"):
         write(Path(), family, 1)
     write(Path(), family, 1, overwrite=True)
     assert [name for name in file_names(tmp_path) if not name.startswith(".") and not name.endswith(".idx")] == [

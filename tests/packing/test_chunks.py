@@ -22,7 +22,7 @@ def test_split_evenly_returns_all_positions_in_parts_of_equal_length(num_items: 
 
 @pytest.mark.parametrize("seed", [-1, "7", 1.5])
 def test_shuffle_positions_rejects_invalid_seed(seed: object) -> None:
-    with pytest.raises(ValueError, match="shuffle must be a seed"):
+    with pytest.raises(ValueError, match="shuffle must be None or an integer seed"):
         shuffle_positions(3, seed)  # type: ignore[arg-type]
 
 

@@ -390,7 +390,7 @@ def test_shard_writer_removes_shards_of_other_total_only_with_overwrite(tmp_path
         with ShardWriter(tmp_path / "train", shards=shards, overwrite=True) as writer:
             writer.write({"a": 1})
         assert len(visible_names(tmp_path)) == shards
-    with pytest.raises(OutputExistsError, match="another number"):
+    with pytest.raises(OutputExistsError, match="a different number"):
         ShardWriter(tmp_path / "train", shards=4)
     assert len(visible_names(tmp_path)) == 2
 

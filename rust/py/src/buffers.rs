@@ -130,18 +130,19 @@ impl Block {
         Self { numbers, is_immutable: false, shape: [length as isize], strides: [itemsize] }
     }
 
-    /// Creates an array of bytes.
+    /// Creates a writable `uint8` array that owns `data`.
     pub fn from_bytes(data: Vec<u8>) -> Self {
         Self::new(NumberVec::UInt8(data))
     }
 
-    /// Creates a read-only array of the first `len` bytes of a buffer. Other calls can read it without a copy.
+    /// Creates a read-only `uint8` array of the first `len` bytes of `buffer`. Because nobody can change it, native
+    /// functions read it without a copy.
     pub fn immutable_bytes(buffer: Vec<u8>, len: usize) -> Self {
         assert!(len <= buffer.len());
         Self { is_immutable: true, shape: [len as isize], strides: [1], numbers: NumberVec::UInt8(buffer) }
     }
 
-    /// Creates an array of 64-bit integers.
+    /// Creates a writable `int64` array that owns `data`.
     pub fn from_integers(data: Vec<i64>) -> Self {
         Self::new(NumberVec::Int64(data))
     }

@@ -64,10 +64,11 @@ pub fn select_section(lists: bool) -> Section {
     if lists { Section::Lists } else { Section::Context }
 }
 
-/// Compiled list of the columns to parse from payloads: (name, lists, kind, values per record or None, missing) for
-/// each column.
+/// Compiled list of the columns to parse from payloads. Each column is a tuple (name, lists, kind, count, missing):
 ///
-/// `missing` is "error", "empty", or the default values: an array, or (data, splits) for bytes.
+/// - `lists` is true for a feature list, false for a context feature.
+/// - `count` is the number of values per record, or None if it varies.
+/// - `missing` is "error", "empty", or the default values: an array, or (data, splits) for bytes.
 #[pyclass(frozen, module = "recordmill._core", name = "Plan")]
 pub struct PyPlan(Arc<Plan>);
 
@@ -148,10 +149,11 @@ pub fn columns_to_python(py: Python<'_>, columns: Vec<Column>) -> PyResult<Vec<P
 
 type StatsTuple = (Vec<u8>, bool, Option<&'static str>, bool, u64, (u64, u64), (u64, u64), (u64, u64));
 
-/// Collect statistics of the features in payloads, up to the first invalid one: (statistics, its fault or None).
+/// Collect statistics of the features in payloads. Return (statistics, fault).
 ///
-/// The statistics of a feature are (name, lists, kind, mixed kinds, number of records with the feature, (minimum,
-/// maximum) of the number of values, of frames, and of bytes).
+/// If a payload is invalid, only the payloads before it are counted, and `fault` describes it; otherwise `fault` is
+/// None. The statistics of a feature are (name, lists, kind, mixed kinds, number of records with the feature, values,
+/// frames, bytes). The last three are (minimum, maximum) of the number of values, frames and bytes.
 #[pyfunction]
 fn survey(
     py: Python<'_>,

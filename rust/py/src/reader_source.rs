@@ -1,4 +1,4 @@
-//! Sources whose bytes a Python function returns, for storages other than the local file system.
+//! Data sources that read by calling a Python function, for storages other than the local file system.
 use std::io::{self, ErrorKind};
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,7 +23,7 @@ pub struct ReaderSource {
 }
 
 impl ReaderSource {
-    /// Creates a source of `num_bytes` bytes that `read(offset, length)` returns.
+    /// Creates a source of `num_bytes` bytes. `read(offset, length)` returns the bytes of a range.
     pub fn new(read: &Bound<'_, PyAny>, num_bytes: u64) -> PyResult<Self> {
         if !read.is_callable() {
             return Err(PyTypeError::new_err(format!("read must be callable, got {}", read.get_type().name()?)));
@@ -41,7 +41,7 @@ impl ReaderSource {
             if !raised.is_instance_of::<PyInterruptedError>(py) {
                 return io::Error::other(raised);
             }
-            // The system call is repeated, as Python does it, unless the handler of the signal raises an exception.
+            // `Interrupted` makes the caller repeat the read, as Python does, unless the signal handler raises.
             py.check_signals().map_or_else(io::Error::other, |()| ErrorKind::Interrupted.into())
         })
     }
@@ -64,7 +64,7 @@ impl ReadAt for ReaderSource {
     }
 }
 
-/// Copies what the function has returned; returns the number of bytes.
+/// Copies the bytes that `read` has returned to `buf`. Returns their number.
 fn copy_to(data: &Bound<'_, PyAny>, buf: &mut [u8]) -> PyResult<usize> {
     let requested = buf.len();
     let count = with_elements(data, |data: &[u8]| {
@@ -83,17 +83,18 @@ fn copy_to(data: &Bound<'_, PyAny>, buf: &mut [u8]) -> PyResult<usize> {
 // Native threads must not call Python while the interpreter exits, because it ends or blocks such threads. So the
 // interpreter waits at exit for the calls of native threads, and later calls fail.
 
-/// Whether the interpreter exits.
+/// True once the interpreter has started to exit.
 static IS_EXITING: AtomicBool = AtomicBool::new(false);
-/// The number of native threads that call Python in the lower 32 bits, and the id of their process in the others: a
+/// Lower 32 bits: number of native threads that are calling Python. Upper 32 bits: id of their process, because a
 /// forked process has none of the threads of its parent.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// A call of Python by a native thread, which ends when this is dropped.
+/// Counts a call of Python by a native thread, until this object is dropped.
 struct ThreadCall;
 
 impl ThreadCall {
-    /// Starts a call; returns None in a thread of Python. Fails if the interpreter exits.
+    /// Starts to count a call. Returns `None` in a thread of Python, which needs no count. Fails if the interpreter is
+    /// exiting.
     fn start() -> io::Result<Option<Self>> {
         // SAFETY: this function may be called at any time once the interpreter is initialized, and a `ReaderSource`
         // exists only then.
@@ -104,9 +105,9 @@ impl ThreadCall {
         let add_call = |calls| if has_own_calls(calls) { calls + 1 } else { (u64::from(process::id()) << 32) + 1 };
         let _ = CALLS.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |calls| Some(add_call(calls)));
         let call = Self;
-        // Checked after the call was counted, so that `wait_for_calls` waits for it if the result is false.
+        // Check this only after the call is counted. If it is false, `wait_for_calls` then waits for the call.
         if IS_EXITING.load(Ordering::SeqCst) {
-            return Err(io::Error::other("the interpreter exits"));
+            return Err(io::Error::other("the Python interpreter is exiting"));
         }
         Ok(Some(call))
     }
@@ -118,7 +119,7 @@ impl Drop for ThreadCall {
     }
 }
 
-/// Returns whether the calls are those of this process, and not of its parent.
+/// Returns true if `calls` counts calls of this process, and not of the process from which it was forked.
 fn has_own_calls(calls: u64) -> bool {
     calls >> 32 == u64::from(process::id())
 }

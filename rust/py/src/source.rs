@@ -63,7 +63,7 @@ impl Source {
         Self::new(Arc::new(file), compression, max_bytes, spacing)
     }
 
-    /// Create a source of a copy of a buffer.
+    /// Copy a buffer, and create a source that reads the copy.
     #[staticmethod]
     #[pyo3(signature = (data, *, compression=None, max_bytes=u64::MAX, spacing=1 << 20))]
     fn from_bytes(data: &Bound<'_, PyAny>, compression: Option<&str>, max_bytes: u64, spacing: u64) -> PyResult<Self> {

@@ -1,8 +1,8 @@
 """The journal of a commit: a hidden file that lists the renames and removals which make a dataset complete.
 
-A writer first writes all files under temporary names, then the journal; then it renames the files. Without a journal,
-the old dataset, or none, is in place. A journal that remains belongs to an interrupted commit. From it, the next writer
-or `repair` can complete or undo the commit.
+A writer first writes all files under temporary names, then the journal; then it renames the files, and finally removes
+the journal. A journal that remains belongs to an interrupted commit. From it, the next writer or `repair` can complete
+or undo the commit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from recordmill.errors import IncompleteDatasetError, ManifestError, WriteError
 from recordmill.storage.base import Storage, write_file_atomically
 
 VERSION = 1
-# A file that is optional is left out if one of these errors occurs.
+# An optional file is skipped if renaming or writing it fails with one of these errors.
 NOT_PERMITTED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
 Action = Literal["complete", "undo"]
 
@@ -35,9 +35,9 @@ class Rename:
     old, new : str
         Temporary and final name.
     overwrite : bool
-        Replace an existing file of the new name.
+        Whether to replace an existing file with the new name.
     is_optional : bool
-        The dataset is complete without this file, for example a sidecar.
+        Whether the dataset is complete without this file, such as a sidecar.
     """
 
     old: str
@@ -57,7 +57,7 @@ class Journal:
     renames : list of Rename
         Performed in this order. Empty if the commit is undone.
     removals : list of str
-        Names of files to remove after the renames; they may not exist.
+        Names of files to remove after the renames. Files that do not exist are ignored.
     """
 
     action: Action = "complete"
@@ -96,7 +96,7 @@ def load_journal(storage: Storage, prefix: str) -> Journal | None:
             f"the journal of an interrupted commit cannot be used: {error}",
             kind="bad_journal",
             shard=path,
-            hint="write the dataset again with overwrite=True, after removing the journal",
+            hint="remove the journal, then write the dataset again with overwrite=True",
         ) from None
 
 
@@ -114,7 +114,7 @@ def _build_journal(content: dict[str, Any]) -> Journal:
 def apply_journal(storage: Storage, folder: str, journal: Journal) -> list[tuple[str, WriteError]]:
     """Perform the steps of a journal that were not performed yet.
 
-    Returns the paths of the optional files that may not be created, with the errors.
+    Returns (path, error) for each optional file that may not be created.
     """
     failed = []
     for rename in journal.renames:
@@ -137,7 +137,7 @@ def apply_journal(storage: Storage, folder: str, journal: Journal) -> list[tuple
 
 
 def recover(storage: Storage, prefix: str) -> Action | None:
-    """Complete or undo the interrupted commit of a dataset; return which, or None if there is none.
+    """Complete or undo the interrupted commit of a dataset. Return the action; None if no commit was interrupted.
 
     The caller must hold the lock of the dataset.
     """

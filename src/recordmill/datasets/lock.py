@@ -1,8 +1,8 @@
 """The lock of a destination: a hidden file that exists while a process writes there.
 
-The file is created exclusively with its whole content, which works on all file systems, also those without `flock`.
-The lock of a dead process of this machine is taken over. Whether a process of another machine, or of another container,
-is alive cannot be known, so that its lock stays until it is broken explicitly.
+The file is created with its whole content in one step that fails if the file exists. Unlike `flock`, this works on all
+file systems. A writer takes over the lock of a dead process of this machine. It cannot know whether a process of
+another machine or container is alive, so such a lock stays until the user breaks it with ``break_lock=True``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from recordmill.errors import DestinationLockedError, WriteError
 from recordmill.storage.base import Storage
 
-# Tokens of the locks that this process holds. A lock of this process with another token could not be removed earlier.
+# Tokens of the locks that this process holds. A lock file with this process id but another token is stale.
 _held: set[str] = set()
 
 
@@ -33,7 +33,7 @@ class LockOwner:
     started : str
         Time at which the lock was taken, in UTC.
     process_start : str or None
-        Start of the process in a form that distinguishes it from a later process with the same id; None if unknown.
+        Boot id and start time, to distinguish the process from a later one with the same id; None if unknown.
     namespace : str or None
         Process id namespace, which differs between containers; None if unknown.
     token : str
@@ -49,7 +49,7 @@ class LockOwner:
 
 
 class WriterLock:
-    """The lock of a destination, which is taken when the object is created.
+    """Lock of a destination. Creating the object takes the lock.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class WriterLock:
     path : str
         Path of the lock file.
     break_lock : bool
-        Take over the lock even if its owner may be alive.
+        Whether to take over the lock even if its owner may be alive.
 
     Raises
     ------
@@ -86,13 +86,13 @@ class WriterLock:
         return True
 
     def _remove_stale_lock(self, *, break_lock: bool) -> None:
-        """Remove a lock whose owner is dead; raise DestinationLockedError if it may be alive."""
+        """Remove a lock whose owner is dead; raise DestinationLockedError if the owner may be alive."""
         owner = read_lock_owner(self._storage, self._path)
         if owner is not None and not break_lock and is_possibly_alive(owner):
             raise locked_error(self._path, owner)
         if owner is None and not break_lock and self._storage.exists(self._path):
             raise locked_error(self._path, None)
-        # Only one of several processes can rename the file. If it is not the stale lock any more, it is put back.
+        # Only one of several processes can rename the stale file. If another process has replaced it meanwhile, undo.
         removed = f"{self._path}.tmp-{os.urandom(6).hex()}"
         with contextlib.suppress(WriteError):
             self._storage.rename(self._path, removed, overwrite=True)
@@ -108,7 +108,7 @@ class WriterLock:
                 "another process has taken over the lock of this destination, so nothing was written",
                 kind="lock_lost",
                 shard=self._path,
-                hint="run it again after the other process has finished",
+                hint="write the dataset again after the other process has finished",
             )
 
     def release(self) -> None:
@@ -138,7 +138,7 @@ def locked_error(path: str, owner: LockOwner | None) -> DestinationLockedError:
         host=None if owner is None else owner.host,
         pid=None if owner is None else owner.pid,
         started=None if owner is None else owner.started,
-        hint="wait until it has finished; if it no longer runs, use break_lock=True",
+        hint="wait until the writer has finished; if it no longer runs, use break_lock=True",
     )
 
 

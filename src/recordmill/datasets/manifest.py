@@ -1,7 +1,7 @@
 """The manifest of a dataset: a hidden JSON file beside the shards that lists all of them.
 
-Writers write it last, so that a dataset with a manifest was completed. Names in it are relative, so that the folder
-can be moved and renamed.
+Writers create it last, so a dataset with a manifest was written completely. File names in it have no folder, so the
+folder of the dataset can be moved or renamed.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ VERSION = 1
 # A larger file is not read. The manifest of a million shards has about 250 MB.
 _MAX_BYTES = 1 << 30
 
-# Offset and CRC-32C of blocks of a file, as `compute_probes` returns them.
+# (offset, CRC-32C) of some blocks of a file, as `compute_probes` returns them.
 Probes = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestShard:
-    """What the manifest states about one shard.
+    """Entry of a manifest for one shard.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Manifest:
 
 
 def compute_run_id(shards: Sequence[ManifestShard]) -> str:
-    """Return a digest of the content of all shards, so that equal runs have equal manifests."""
+    """Return a digest of all entries. Runs that write equal shards have equal digests."""
     import hashlib
 
     content = json.dumps([(shard.name, shard.num_bytes, shard.num_records, shard.fingerprint) for shard in shards])
@@ -148,7 +148,7 @@ def load_manifest(storage: Storage, path: str) -> Manifest | None:
         raise _bad_manifest_error(path, str(error) or type(error).__name__) from None
     if isinstance(version, int) and version > VERSION:
         raise _newer_version_error(path, version)
-    raise _bad_manifest_error(path, f"there is no version {version!r}")
+    raise _bad_manifest_error(path, f"the version {version!r} is unknown")
 
 
 def _newer_version_error(path: str, version: int) -> ManifestError:
@@ -173,7 +173,7 @@ def _bad_manifest_error(path: str, reason: str) -> ManifestError:
 
 def _build_manifest(content: dict[str, Any]) -> Manifest:
     if content.pop("checksum") != _compute_checksum(content):
-        raise ValueError("its checksum differs from its content")
+        raise ValueError("its checksum does not match its content")
     shards = []
     for entry in content["shards"]:
         name = check_file_name(entry["name"])

@@ -24,12 +24,12 @@ JOURNAL_SUFFIX = ".journal.json"
 LOCK_SUFFIX = ".lock"
 PROGRESS_SUFFIX = ".progress.jsonl"
 _DATASET_SUFFIXES = (MANIFEST_SUFFIX, JOURNAL_SUFFIX, LOCK_SUFFIX, PROGRESS_SUFFIX)
-# End of the names of temporary files, see `LocalOutputFile`.
+# Names of temporary files, see `LocalOutputFile`.
 _TEMPORARY_NAME = re.compile(r"\.(?P<name>.+)\.tmp-[0-9a-f]+")
 # Names such as ``train-00002-of-00004.tfrecord`` and ``train.tfrecord-00002-of-00004``.
 _COUNTED_NAME = re.compile(r"(?P<prefix>.*)-(?P<shard>[0-9]+)-of-(?P<total>[0-9]+)(?P<suffix>[^0-9].*|)")
 _NUMBERED_NAME = re.compile(r"(?P<prefix>.*)-(?P<shard>[0-9]+)")
-# Names with a larger total are not counted: nobody has so many shards, and the missing names have to be listed.
+# Names that state a larger total are ignored, because all missing shards would have to be listed.
 _MAX_TOTAL = 1_000_000
 
 
@@ -62,7 +62,7 @@ def check_leftover_shards(
     """Raise OutputExistsError if the destination has shards of an earlier run that are not among `paths`."""
     for path in find_leftover_shards(storage, destination, format_, suffix, paths):
         raise OutputExistsError(
-            "shards with the same prefix from a run with another number of shards exist; "
+            "shards with the same prefix exist from an earlier run with a different number of shards; "
             "a glob pattern would match them and the new ones",
             shard=path,
             hint="choose another name or use overwrite=True, which removes them",
@@ -74,8 +74,8 @@ def find_leftover_shards(
 ) -> list[str]:
     """Find shards of an earlier run to the same destination that are not among `paths`.
 
-    A run that writes another number of shards produces other names. The old shards would match the same glob pattern
-    as the new ones, so writers refuse to run beside them, or remove them with ``overwrite=True``.
+    If a run writes a different number of shards, it does not replace all old shards. A glob pattern would match the
+    remaining ones and the new ones, so writers raise an error, or remove the old ones with ``overwrite=True``.
     """
     written, prefix = set(paths), build_path_prefix(destination)
     if _names_single_file(prefix, format_, suffix):
@@ -92,7 +92,7 @@ def _names_single_file(prefix: str, format_: Format, suffix: str) -> bool:
 def _find_shards_with_other_total(
     storage: Storage, prefix: str, pattern: str, suffix: str, written: set[str]
 ) -> Iterator[str]:
-    """Yield existing shards of the destination whose names contain another number of shards, as in ``-of-00008``."""
+    """Yield existing shards of the destination whose names state a different total, such as 8 in ``-of-00008``."""
     folder, name_prefix = os.path.split(prefix)
     any_numbers = _compile_pattern(pattern, re.escape(name_prefix), suffix)
     written_names = {os.path.basename(path) for path in written}
@@ -104,7 +104,7 @@ def _find_shards_with_other_total(
 
 
 def _compile_pattern(pattern: str, prefix: str, suffix: str) -> re.Pattern[str]:
-    """Return the regular expression for names of a format's pattern with any numbers; `prefix` is one itself."""
+    """Return a regular expression for shard names with any numbers. `prefix` is a regular expression, too."""
     fixed = re.escape(pattern).replace(r"\{prefix\}", prefix)
     return re.compile(re.sub(r"\\{(shard|num_shards)(:05d)?\\}", lambda _: "[0-9]+", fixed) + re.escape(suffix))
 
@@ -119,7 +119,7 @@ def _find_consecutive_shards(storage: Storage, prefix: str, pattern: str, suffix
 
 
 def is_name_of_dataset(name: str, prefix_name: str) -> bool:
-    """Return True if a file name, without its folder, is one that writers give to a shard with this prefix."""
+    """Return True if a file name (without folder) may be that of a shard with this prefix."""
     match = _COUNTED_NAME.fullmatch(name)
     if match is not None and match["prefix"] == prefix_name:
         return True
@@ -165,9 +165,9 @@ class CountedShards:
     paths : list of str
         Existing shards.
     missing : list of str
-        Paths that the names of the others imply, but that do not exist.
+        Paths of the shards that do not exist, although the total in the names counts them.
     key : tuple of str
-        Folder, prefix and suffix: what the names of a dataset have in common, apart from the total.
+        Folder, prefix and suffix, which all shards of one dataset share.
     """
 
     paths: list[str]

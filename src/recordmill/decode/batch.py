@@ -212,7 +212,10 @@ def _check_image_reference(name: str, spec: Mask | Boxes | Keypoints, image: Spe
         hint = "; set of=None for a mask without an image" if isinstance(spec, Mask) else ""
         raise ValueError(f"'{name}' refers to image '{spec.of}', but no image spec has that name{hint}")  # noqa: TRY004
     if isinstance(spec, Mask) and spec.fill is None and adds_pixels(image):
-        raise ValueError(f"'{name}' requires Mask(fill=...), because the geometry of '{spec.of}' adds pixels")
+        raise ValueError(
+            f"'{name}' requires Mask(fill=...), because the crop or affine map of '{spec.of}' "
+            "may add pixels outside of the image"
+        )
 
 
 def _list_features(name: str, spec: Spec) -> list[str]:

@@ -21,7 +21,7 @@ def shuffle_positions(num_items: int, seed: int | None) -> Order:
     if seed is None:
         return None
     if not hasattr(seed, "__index__") or seed < 0:
-        raise ValueError(f"shuffle must be a seed, an integer of at least 0, got {seed!r}")
+        raise ValueError(f"shuffle must be None or an integer seed of at least 0, got {seed!r}")
     return np.random.Generator(np.random.PCG64(seed)).permutation(num_items)
 
 

@@ -156,8 +156,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
         final bytes equal those of a run without interruption. If there is nothing to resume, start a new run. If this
         run ends early, keep its finished shards, so that the next run can resume. Requires a source of files.
     break_lock : bool
-        Write although another process has locked the destination. The lock of a dead process of this machine is always
-        ignored; use this only if you know that the process, on another machine, no longer runs.
+        Whether to write even if another process has locked the destination. The lock of a dead process of this machine
+        is always ignored. Use this only if you know that the process, on another machine, no longer runs.
 
     Returns
     -------

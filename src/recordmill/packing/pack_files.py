@@ -47,7 +47,7 @@ from recordmill.storage.local import LOCAL
 
 @dataclass(frozen=True, slots=True)
 class PackResult:
-    """What `pack` wrote and skipped: shard paths, counts and warnings.
+    """Result of `pack`: shard paths, counts, skipped images and warnings.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ class PackResult:
     skipped : list of (str, str)
         Path and cause of each image that was skipped, in the order of the source.
     warnings : list of str
-        Indexes that may not be written beside their shards, for example because of permissions. `pack` also emits each
-        as a RuntimeWarning.
+        Indexes that could not be written beside their shards, for example because of permissions. `pack` also emits
+        each as a RuntimeWarning.
     """
 
     num_records: int
@@ -167,7 +167,7 @@ class FilePacker:
     def _restore_shards(
         self, dataset: DatasetOutput, record: RunRecord, items: Items, order: Order
     ) -> dict[int, ShardOutput]:
-        """Continue with the finished shards that are intact; with a limited shard size, only up to the first damage."""
+        """Restore the intact finished shards; with a limited shard size, only those before the first damaged one."""
         restored: dict[int, ShardOutput] = {}
         paths = self._expected_paths(dataset)
         for shard in record.finished.values():
@@ -282,7 +282,7 @@ class FilePacker:
                 task.sink.finish()
 
     def _raise_failure(self, order: Order, chunk: Chunk, records: ChunkRecords) -> None:
-        """Raise the error of the first image of a chunk that cannot be used, unless such images are skipped."""
+        """Raise an error for the first unusable image of a chunk, unless such images are skipped."""
         if records.failures and self.options.on_error == "stop":
             row = min(records.failures)
             raise self._image_error(_find_source_position(order, chunk.start + row), *records.failures[row])

@@ -1,7 +1,7 @@
 """Record which shards of a run are finished, so that ``pack(resume=True)`` continues after an interruption.
 
-The record is a hidden file of JSON lines beside the shards. Its first line describes the source and the options. Each
-further line describes one finished shard, which keeps its temporary name until all shards are committed.
+The progress file is a hidden file of JSON lines beside the shards. Its first line describes the source and the options.
+Each further line describes one finished shard, which keeps its temporary name until all shards are committed.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class FinishedShard:
-    """A finished shard, as it is recorded.
+    """Entry of the progress file for one finished shard.
 
     Parameters
     ----------
     number : int
-        Position among the shards.
+        Position of the shard among all shards.
     temporary : str
-        Name of the file, without folder.
+        Temporary file name, without folder.
     num_records, num_bytes : int
         Number of records, and uncompressed size.
     start, stop : int
-        Range of the items, in the order of the output.
+        Range of the items in the shard, as positions in the output order.
     skipped : list of (int, int, str, str)
-        Position in the order of the output and in the source, path and cause of each skipped item.
+        (position in the output order, position in the source, path, cause) of each skipped item.
     stamps : str
-        Checksum of size and modification time of each file in the range: uint32 in base64.
+        For each file in the range, a checksum of its size and modification time, as uint32 in base64.
     checksums : str or None
         CRC-32C of each payload as uint32 in base64, for formats without checksums of their own.
     """
@@ -63,12 +63,12 @@ class FinishedShard:
 
 
 def encode_numbers(numbers: NDArray[Any] | Sequence[int]) -> str:
-    """Return numbers of 32 bits in base64."""
+    """Encode numbers as uint32 in base64."""
     return base64.b64encode(np.asarray(numbers).astype("<u4").tobytes()).decode()
 
 
 def decode_numbers(text: str) -> NDArray[np.uint32]:
-    """Return the numbers that `encode_numbers` has encoded."""
+    """Decode a result of `encode_numbers`."""
     return np.frombuffer(base64.b64decode(text), "<u4")
 
 
@@ -82,7 +82,7 @@ def describe_run(
     run: RunOptions,
     seed: int | None,
 ) -> dict[str, Any]:
-    """Return all that determines the bytes of the shards, as JSON values: the options, and digests of the items."""
+    """Return the options and digests of the items as JSON values. Together they determine the bytes of the shards."""
     import recordmill
 
     description: dict[str, Any] = {
@@ -152,13 +152,13 @@ def find_keys(shard: FinishedShard, items: Items, order: Order) -> list[int]:
 
 
 class RunRecord:
-    """The record of one run.
+    """Progress file of one run, which lists its finished shards.
 
     Parameters
     ----------
     storage : Storage
     path : str
-        Path of the file.
+        Path of the progress file.
     description : dict
         Result of `describe_run`.
     """
@@ -168,16 +168,16 @@ class RunRecord:
         self.finished: dict[int, FinishedShard] = {}
 
     def start(self) -> None:
-        """Write the file, with the finished shards that are known."""
+        """Write the progress file with the entries in `finished`."""
         lines = [{"version": VERSION, "run": self._description}, *map(asdict, self.finished.values())]
         write_file_atomically(self._storage, self._path, b"".join(map(_encode_line, lines)))
 
     def keep_only(self, numbers: Container[int]) -> None:
-        """Forget the finished shards with other numbers; `start` writes the rest."""
+        """Remove all entries except these shard numbers from `finished`. Only `start` changes the file."""
         self.finished = {number: shard for number, shard in self.finished.items() if number in numbers}
 
     def load(self) -> bool:
-        """Read the record of an interrupted run; return False if there is none.
+        """Read the progress file of an interrupted run; return False if there is none.
 
         Raises
         ------
@@ -212,23 +212,23 @@ class RunRecord:
                 )
 
     def add(self, shard: FinishedShard) -> None:
-        """Append a finished shard."""
+        """Append an entry for a finished shard to the file."""
         self._storage.append(self._path, _encode_line(asdict(shard)))
         self.finished[shard.number] = shard
 
     def remove(self) -> None:
-        """Remove the file."""
+        """Remove the progress file."""
         self._storage.remove(self._path)
 
 
 class TaskRecorder:
-    """Collects what is known about the items of a task, and records its shards when they are finished.
+    """Collects the stamps and skipped items of one task, and adds its finished shards to the progress file.
 
     Parameters
     ----------
     record : RunRecord
     span : range
-        The items of the task, in the order of the output.
+        Range of the items of the task, as positions in the output order.
     number : int
         Position of the next shard of the task among all shards.
     """
@@ -245,7 +245,7 @@ class TaskRecorder:
         self._skipped += skipped
 
     def add_finished(self, output: ShardOutput, *, is_last: bool) -> None:
-        """Record a finished shard; the last one of the task ends with the last item."""
+        """Record a finished shard. If it is the last one of the task, its range ends with the last item."""
         stop = self._span.stop if is_last else self._find_stop(output.num_records)
         start, stamps = self._start, np.concatenate(self._stamps)
         shard = FinishedShard(
@@ -263,7 +263,7 @@ class TaskRecorder:
         self._start, self.number = stop, self.number + 1
 
     def _find_stop(self, num_records: int) -> int:
-        """Return the end of the items that have become the next records, counting the skipped items between them."""
+        """Return the end of the items that produced the next `num_records` records, including skipped items."""
         stop = self._start + num_records
         for position, *_ in self._skipped:
             if self._start <= position < stop:
@@ -276,7 +276,7 @@ def _encode_line(entry: Mapping[str, Any]) -> bytes:
 
 
 def _parse_lines(lines: Sequence[bytes]) -> Iterable[dict[str, Any]]:
-    """Yield the entries up to a line that was not completely written."""
+    """Yield the entries before the first line that was not completely written."""
     for line in lines:
         try:
             entry = json.loads(line)

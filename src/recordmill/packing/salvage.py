@@ -128,7 +128,7 @@ def salvage(  # noqa: PLR0913 (the options of one command)
     Parameters
     ----------
     source : path, pattern, directory, or iterable of them
-        The damaged shards. Other shards among them are copied as well.
+        The damaged shards. Intact shards among them are copied as well.
     destination : path
         Prefix of the names of the new shards, or the name of a single shard.
     format : str, optional
@@ -145,15 +145,15 @@ def salvage(  # noqa: PLR0913 (the options of one command)
         Compression of the sources; "auto" detects it from their content. One of "auto", "gzip" or "zlib".
     payload : str or None
         Codec with which payloads are checked. "auto" checks only payloads without a checksum: if at least three
-        quarters of them can be parsed, the others are damaged. A name checks all payloads, None checks none. One of
-        "auto", "example", "sequence_example", "ofrecord", "irheader" or "raw".
+        quarters of them can be parsed, the others are treated as damaged. A name checks all payloads, None checks none.
+        One of "auto", "example", "sequence_example", "ofrecord", "irheader" or "raw".
     overwrite : bool
         Whether to replace existing shards.
     index : str
         "auto" stores a sidecar index beside each new shard, with the schema of the writer if the sources had one. With
         "never", the first `open` builds the index.
     break_lock : bool
-        Write although a process of another machine has locked the destination.
+        Whether to write even if a process of another machine has locked the destination.
     max_decompressed_bytes : int, optional
         Maximum size of a compressed source after decompression, in bytes; the rest is reported as lost. The default is
         64 MiB or 250 times the file size, whichever is larger.
@@ -232,7 +232,7 @@ def salvage_shards(
 
 
 def _add_missing_shards(result: SalvageResult, selection: Selection) -> SalvageResult:
-    """Add the shards that the manifest, or the total in the names, states but that do not exist."""
+    """Add a lost range for each missing shard, which only the manifest or the total in the names mentions."""
     counts = selection.count_missing_records()
     lost = [
         LostRange(path, 0, None, "missing_shard", "the shard does not exist", counts.get(path, 1), path in counts)
@@ -319,7 +319,7 @@ class _Salvage:
         self._options, self._payload = options, payload
         self._paths = dataset.shard_paths(len(files))
         self._lost: list[LostRanges] = []
-        # Schema and payload codec of the writer, for each shard with sound records.
+        # Schema and payload codec that the writer saved, for each shard with sound records.
         self._schemas: list[tuple[Schema | None, str | None]] = []
 
     def run(self) -> SalvageResult:
@@ -410,7 +410,7 @@ class _Salvage:
                 ) from None
 
     def _find_keys(self, records: SoundRecords) -> list[str] | None:
-        """Return the keys of the sound records in the source's own index file, if the new shards have such a file."""
+        """Return the keys of the sound records from the source's foreign index; None if incomplete or not needed."""
         shard = records.inspection.shard
         if not self._format.index_on_write or len(shard.paths) > 1:
             return None
@@ -431,14 +431,14 @@ def _find_writer_schema(sidecar: Sidecar | None) -> tuple[Schema | None, str | N
 
 
 def _split_by_file(shard: OpenShard, frames: FrameIndex) -> list[tuple[int, int]]:
-    """Return the range of records that begin in each file of a shard."""
+    """Return, for each file of a shard, the range of the records that begin in it."""
     num_bytes = [shard.storage.stat(path).num_bytes for path in shard.paths]
     splits = np.searchsorted(frames.offsets, np.cumsum(num_bytes)[:-1]).tolist()
     return list(zip([0, *splits], [*splits, len(frames)], strict=True))
 
 
 def _split_pieces(frames: FrameIndex, start: int, stop: int) -> Iterator[slice]:
-    """Split a range of records into ranges of at most `_PIECE_BYTES`, or of one record."""
+    """Split a range of records into pieces of at most `_PIECE_BYTES`. A larger record is a piece of its own."""
     ends = np.cumsum(frames.lengths)
     while start < stop:
         end = int(np.searchsorted(ends, ends[start] - frames.lengths[start] + _PIECE_BYTES, side="right"))
@@ -451,7 +451,7 @@ def _describe_unreadable(storage: Storage, files: Sequence[str], error: Recordmi
     """Describe files that cannot be read at all."""
     reason = str(error).splitlines()[0]
     if error.hint is not None:
-        # The hint names the arguments of functions that only read.
+        # The hint is written for functions that only read. In `salvage`, these arguments begin with `source_`.
         reason += "; " + re.sub(r"\b(format|compression)=", r"source_\1=", error.hint)
     ranges = [
         LostRange(

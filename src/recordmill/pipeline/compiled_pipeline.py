@@ -1,4 +1,4 @@
-"""Pipelines: a source and the stages before batch, which return the samples at any positions of any epoch."""
+"""Compiled pipelines: an origin and the stages before batch. They compute the samples at any positions of an epoch."""
 
 from __future__ import annotations
 

@@ -607,7 +607,7 @@ def _choose_chunk_size(chunk_size: int, elements: Sequence[dict[str, Any]]) -> i
 
 
 def _allow_any_shape(schema: Schema) -> Schema:
-    """Return a schema with the same features in which each feature may have any number of values, or be missing."""
+    """Return a copy of a schema in which every feature may be missing or have any number of values."""
     return Schema(
         {
             name: Feature(feature.kind, (None, None) if feature.sequence else (None,), feature.sequence, optional=True)

@@ -80,7 +80,7 @@ class FilteredBatcher:
 
     @property
     def is_done(self) -> bool:
-        """True if the take stages after the filter keep no further samples."""
+        """True if enough samples have passed the filter for the `take` stages that follow it."""
         stop = self._sampler.length
         return stop is not None and self._passed + self._num_waiting >= stop
 

@@ -39,7 +39,7 @@ from recordmill.storage.base import Storage
 from recordmill.storage.local import natural_sort_key
 from recordmill.types import Fault
 
-# An error message names at most this many files of each kind.
+# An error message names at most this many files for each kind of problem.
 _MAX_NAMED = 5
 
 
@@ -55,8 +55,8 @@ class Selection:
         True if datasets were named as a whole and nothing is wrong with them. False for a part of a dataset, or if
         shards are missing, foreign or replaced. None if nothing states how many shards there should be.
     missing, foreign, replaced : list of str
-        Shards that do not exist, do not belong to the dataset, or have other content than the manifest states. `files`
-        contains the last two.
+        `missing` shards do not exist, `foreign` ones do not belong to the dataset, and the content of `replaced` ones
+        differs from the manifest. `files` contains foreign and replaced shards.
     interrupted : list of str
         Path prefixes of the datasets whose commit was interrupted.
     manifests : dict of str to Manifest
@@ -96,7 +96,7 @@ class Selection:
 
     @property
     def classes(self) -> list[str] | None:
-        """Class names, if all manifests have the same ones."""
+        """Class names; None unless all manifests have the same ones."""
         names = [manifest.classes for manifest in self.manifests.values()]
         return names[0] if names and all(other == names[0] for other in names) else None
 
@@ -120,7 +120,7 @@ class Selection:
             )
 
     def describe_problems(self) -> list[str]:
-        """Return one text per kind of problem, with the names of the first shards."""
+        """Return one text per kind of problem. It names at most `_MAX_NAMED` shards."""
         kinds = [
             ("missing", self.missing),
             ("not part of it", self.foreign),
@@ -130,7 +130,7 @@ class Selection:
         return texts + [f"the writer of {prefix} was interrupted" for prefix in self.interrupted]
 
     def list_faults(self, storage: Storage) -> list[Fault]:
-        """Return the problems as faults of a verification."""
+        """Return the problems as faults, as `verify` reports them."""
         texts = {
             "missing_shard": "the shard does not exist",
             "foreign_shard": "the file does not belong to the dataset",
@@ -146,17 +146,17 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class ShardContent:
-    """What identifies the content of an opened shard.
+    """Size, number of records and checksums that identify the content of an opened shard.
 
     Parameters
     ----------
     path : str
     num_bytes, num_records : int
-        Size of the file, and number of records with the damaged ones.
+        Size of the file in bytes, and number of records, including damaged ones.
     probes : tuple of (int, int)
         Offset and CRC-32C of some blocks of the file.
     is_damaged : callable
-        Returns whether the shard has a fault. Called only if the rest differs from the manifest.
+        Function that returns True if the shard has a fault. Called only if the other values differ from the manifest.
     """
 
     path: str
@@ -166,7 +166,7 @@ class ShardContent:
     is_damaged: Callable[[], bool]
 
     def differs(self, entry: ManifestShard) -> bool:
-        """Return True if this is not the shard in the manifest; a damaged shard still is."""
+        """Return True if this is another shard than the manifest lists. Damage alone does not make it another one."""
         if (self.num_bytes, self.num_records, self.probes) == (entry.num_bytes, entry.num_records, entry.fingerprint):
             return False
         common = set(self.probes).intersection(entry.fingerprint) if len(entry.fingerprint) > 1 else ()
@@ -174,7 +174,7 @@ class ShardContent:
 
 
 def describe_content(shard: OpenShard, loaded: ShardIndex) -> ShardContent:
-    """Return what identifies the content of a shard with a loaded index."""
+    """Create the `ShardContent` of a shard from its loaded index."""
 
     def is_damaged() -> bool:
         with native_errors(shard.name):
@@ -194,7 +194,7 @@ def _list_names(paths: list[str]) -> str:
 
 
 def select_shards(paths: Paths, storage: Storage) -> Selection:
-    """Find the shards that paths, patterns, folders and prefixes stand for, and what is missing among them."""
+    """Find the shards that paths, patterns, folders and prefixes name, and the problems of their datasets."""
     names = list_paths(paths)
     if not names:
         raise FileNotFoundError(2, "expected at least one shard, got", "an empty list of paths")
@@ -241,7 +241,7 @@ def _select_file(path: str, storage: Storage) -> Selection:
 
 
 def _select_prefix(selection: Selection, destination: str, storage: Storage) -> None:
-    """Select the dataset whose shards have this prefix, as it is passed to a writer."""
+    """Select the shards of the dataset that a writer creates at this destination."""
     folder, prefix_name = os.path.split(build_path_prefix(destination))
     names = [name for name in storage.list_names(folder) if is_name_of_dataset(name, prefix_name)]
     paths = [os.path.join(folder, name) for name in names if not name.endswith(COMPANION_SUFFIXES)]
@@ -273,7 +273,7 @@ def _check_folder(selection: Selection, folder: str, matches: Callable[[str], bo
         is_part |= 0 < len(named) < len(shards)
     others = [path for path in files if path not in listed]
     if admits_no_others:
-        # Other files, such as a README, are no shards. The error for them is raised when they are opened.
+        # Other files, such as a README, are not reported here. Opening them raises an error.
         selection.foreign += [path for path in others if _looks_like_shard(path)]
         counted: set[str] = set()
     else:
@@ -293,14 +293,14 @@ def _looks_like_shard(path: str) -> bool:
 
 
 def _check_counts(selection: Selection, paths: list[str], matches: Callable[[str], bool]) -> tuple[set[str], bool]:
-    """Find missing shards by the totals in the names; return the counted shards, and whether some were not named."""
+    """Find missing shards by the totals in the names. Return the counted shards, and True if they are only a part."""
     counted: set[str] = set()
     is_part = False
     largest: dict[tuple[str, str, str], CountedShards] = {}
     for shards in sorted(count_shards(paths), key=lambda shards: -len(shards.paths)):
         counted.update(shards.paths)
         if largest.setdefault(shards.key, shards) is not shards:
-            selection.foreign += shards.paths  # The names of another run contain another total.
+            selection.foreign += shards.paths  # A different total means another run.
             continue
         named = [path for path in shards.missing if matches(os.path.basename(path))]
         is_part |= len(named) < len(shards.missing)

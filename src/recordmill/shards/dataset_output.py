@@ -1,7 +1,7 @@
 """Write the shards of one destination as a whole: lock it, write under temporary names, and commit all shards together.
 
-After a crash at any moment, either the old dataset (or none) is in place, or a journal from which the next writer or
-`repair` completes the commit.
+After a crash at any moment, one of these is in place: the old dataset (if there was one), the new dataset, or a journal
+from which the next writer or `repair` completes or undoes the commit.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from recordmill.storage.compression import SUFFIXES
 
 @dataclass(frozen=True, slots=True)
 class ShardOptions:
-    """How the shards of a dataset are written.
+    """Options for writing the shards of a dataset.
 
     Parameters
     ----------
@@ -69,11 +69,11 @@ class ShardOptions:
     level : int
         Compression level.
     overwrite : bool
-        Replace an existing dataset.
+        Whether to replace an existing dataset.
     index : str
         "auto" writes a sidecar beside each shard; "never" does not.
     break_lock : bool
-        Take over the lock of another writer, even if it may be alive.
+        Whether to take over the lock of another writer even if that writer may be alive.
     """
 
     compression: str | None = None
@@ -85,7 +85,7 @@ class ShardOptions:
 
 @dataclass(frozen=True, slots=True)
 class DatasetDescription:
-    """What a manifest states about the records of a dataset; see `Manifest`."""
+    """Fields of a manifest that describe the records of a dataset; see `Manifest`."""
 
     schema: Schema | None = None
     payload: str | None = None
@@ -94,7 +94,7 @@ class DatasetDescription:
 
 
 class DatasetOutput:
-    """The shards of one destination while they are written.
+    """The shards that are being written to one destination.
 
     The destination is locked from the creation of the object until `commit` or `discard`. Creating it also completes or
     undoes the interrupted commit of an earlier writer.
@@ -114,7 +114,7 @@ class DatasetOutput:
         self.destination, self.prefix = destination, build_path_prefix(destination)
         self.outputs: list[ShardOutput] = []
         self._manifest_file: OutputFile | None = None
-        # A journal on disk refers to the temporary files, so they must not be removed.
+        # True while a journal on disk refers to the temporary files, so that `discard` must not remove them.
         self._is_journaled = False
         self._lock = self._take_lock()
         try:
@@ -141,11 +141,11 @@ class DatasetOutput:
 
     @property
     def progress_path(self) -> str:
-        """Path of the file that records the progress of a run which can be resumed."""
+        """Path of the progress file of a resumable run, see `RunRecord`."""
         return dataset_file_path(self.prefix, PROGRESS_SUFFIX)
 
     def remove_leftover_files(self, keep: Collection[str] = ()) -> None:
-        """Remove the temporary files of dead runs, except files with the names to keep, and the record of a run."""
+        """Remove temporary files of earlier runs except those in `keep`, and the progress file if `keep` is empty."""
         for path in find_temporary_files(self._storage, self.prefix):
             if os.path.basename(path) not in keep:
                 self._storage.remove(path)
@@ -153,13 +153,13 @@ class DatasetOutput:
             self._storage.remove(self.progress_path)
 
     def remove_progress(self) -> None:
-        """Remove the record of a run; never raises."""
+        """Remove the progress file, unless a journal on disk lists it. Never raises."""
         with contextlib.suppress(WriteError):
             if not self._is_journaled:
                 self._storage.remove(self.progress_path)
 
     def find_finished(self, source_digest: str) -> Manifest | None:
-        """Return the manifest of the existing dataset if it was packed from this source with these options."""
+        """Return the manifest of the existing dataset if it is complete and has this digest of source and options."""
         manifest = load_manifest(self._storage, manifest_path(self.prefix))
         if manifest is None or manifest.source_digest != source_digest:
             return None
@@ -191,13 +191,13 @@ class DatasetOutput:
                 )
 
     def _list_old_shards(self) -> list[str]:
-        """Return the paths of the shards in the manifest that is replaced."""
+        """Return the paths of the shards in the existing manifest."""
         manifest = load_manifest(self._storage, manifest_path(self.prefix))
         folder = os.path.dirname(self.prefix)
         return [] if manifest is None else [os.path.join(folder, shard.name) for shard in manifest.shards]
 
     def create_shard(self, path: str) -> ShardOutput:
-        """Start a shard; `path` is its final name."""
+        """Start a shard; `path` is its final path."""
         output = self._create_output(path)
         self.outputs.append(output)
         return output
@@ -283,7 +283,7 @@ class DatasetOutput:
         return Journal("complete", renames, self._keep_existing(removals))
 
     def find_other_shards(self, paths: list[str]) -> list[str]:
-        """Return the shards of an earlier run, by their names or its manifest, that are not among `paths`."""
+        """Return the shards that an earlier run left and that are not among `paths`, by name and by its manifest."""
         leftover = find_leftover_shards(self._storage, self.destination, self._format, self._suffix, paths)
         old = [path for path in self._list_old_shards() if path not in set(paths)]
         return list(dict.fromkeys(leftover + old))

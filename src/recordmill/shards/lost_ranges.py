@@ -14,7 +14,7 @@ from recordmill.shards.sound_records import ONE_RECORD, STREAM_FAULTS, DamagedAr
 from recordmill.shards.verify import Inspection
 from recordmill.types import Fault
 
-# Zeros at the end of a shard, up to this number of bytes, fill up a block of the file system and were never records.
+# At most this many zero bytes at the end of a shard are regarded as fill of the file system, not as lost records.
 _MAX_ZERO_FILL = 64 << 10
 
 
@@ -29,8 +29,8 @@ class LostRange:
     start : int
         First lost byte, in bytes from the start of the uncompressed shard.
     stop : int or None
-        End of the range (exclusive). None if the rest of the shard is lost and its length is unknown. Beyond the end
-        of the file if the shard was truncated and its index states the original length.
+        End of the range (exclusive). None if the rest of the shard is lost and its length is unknown. If the
+        shard was truncated and its index states the original length, the range extends beyond the end of the file.
     kind : str
         Kind of the first fault in the range, such as ``"payload_checksum"``.
     reason : str
@@ -105,7 +105,7 @@ def _select_faults(area: DamagedArea, start: int, stop: int) -> list[Fault]:
     """Return the faults in a part of a damaged area; if there are none, those of the whole area."""
 
     def is_inside(fault: Fault) -> bool:
-        # A stream is damaged at the end of the bytes that can be read.
+        # The offset of a stream fault is the end of the readable bytes, which may equal `stop`.
         end = stop + (fault.kind in STREAM_FAULTS)
         return fault.offset is not None and start <= fault.offset < end
 
@@ -131,7 +131,7 @@ def _count_records(
 def _describe_range(
     inspection: Inspection, faults: list[Fault], span: tuple[int, int], num_records: int, is_exact: bool
 ) -> LostRange:
-    """Describe one range, and improve the estimated number of its records by means of its faults."""
+    """Describe one lost range. If its number of records is an estimate, use its faults to improve it."""
     start, end = span
     shard, sidecar = inspection.shard, inspection.sidecar
     if not is_exact:
@@ -148,7 +148,7 @@ def _describe_range(
 
 
 def _is_zero_fill(inspection: Inspection, start: int, end: int) -> bool:
-    """Return True if the last bytes of a shard are few zeros, and the index has no record there."""
+    """Return True if a range at the end of a shard has only zeros, at most `_MAX_ZERO_FILL`, and no indexed record."""
     is_indexed = inspection.sidecar is not None and start < inspection.sidecar.end
     if is_indexed or end != inspection.shard.source.num_bytes or end - start > _MAX_ZERO_FILL:
         return False

@@ -48,7 +48,7 @@ class FramedRecords:
     Parameters
     ----------
     data : buffer of uint8
-        Frames, one after another.
+        Concatenated frames.
     lengths : ndarray of int64, shape (num_records,)
         Number of bytes that each frame occupies in the file, before compression.
     checksums : ndarray of uint32, shape (num_records,), or None
@@ -213,7 +213,7 @@ class ShardOutput:
         self.num_bytes += int(records.lengths.sum())
 
     def restore(self, num_bytes: int, keys: Sequence[int | str], checksums: NDArray[np.uint32] | None) -> bool:
-        """Find the records of the given file, one per key; return False unless all of it is intact.
+        """Load the records of a finished file. Return False unless it is intact and has one record per key.
 
         `num_bytes` is the uncompressed size of the file.
         """
@@ -295,7 +295,7 @@ class ShardOutput:
         try:
             self._sidecar = write_temporary_file(self._storage, sidecar_path(self.path), data, overwrite=True)
         except OSError as error:
-            # Readers do not need the sidecar, which only saves time. So write it to the cache, or go on without it.
+            # The sidecar only saves time. So write it to the cache instead, or continue without it.
             with contextlib.suppress(OSError):
                 if error.errno in NOT_PERMITTED:
                     self._cached_sidecar = write_temporary_file(LOCAL, cache_path(self.path), data, overwrite=True)
@@ -320,11 +320,11 @@ class ShardOutput:
         ]
 
     def list_stale_files(self) -> list[str]:
-        """Return the names of index files that belong to an earlier shard of the same name, if there was one."""
+        """Return the names of the index files that an earlier shard of the same name may have left."""
         return [os.path.basename(path) for path in companion_paths(self.path, self.format if self._overwrite else None)]
 
     def finish_commit(self, failed: Mapping[str, WriteError]) -> None:
-        """Save the cached sidecar, and handle the error if the sidecar could not be renamed."""
+        """Commit the sidecar in the cache, and handle the error if the one beside the shard could not be renamed."""
         remove_cached_indexes(self.path)
         path = sidecar_path(self.path)
         if path in failed:
@@ -334,7 +334,7 @@ class ShardOutput:
                 self._cached_sidecar.commit()
 
     def discard(self, *, keep_shard: bool = False) -> None:
-        """Remove the temporary files; optionally keep the one with the records."""
+        """Remove the temporary files. With `keep_shard`, keep the shard itself."""
         for file in (None if keep_shard else self._file, self._foreign_index, self._sidecar, self._cached_sidecar):
             if file is not None:
                 file.discard()
@@ -366,7 +366,7 @@ class FinishedFile:
 
 
 def companion_paths(path: str, format_: Format | None = None) -> list[str]:
-    """Return the paths of a shard's sidecar and entry points and, for a given format, of its foreign index."""
+    """Return the paths of a shard's sidecar and entry points and, if `format_` is given, of its foreign index."""
     paths = [sidecar_path(path, suffix) for suffix in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX)]
     if format_ is not None and format_.index is not None:
         paths.append(foreign_index_path(path, format_.index.suffix))
@@ -406,7 +406,7 @@ class SingleShardSink:
     path : str
         Final name.
     open_output : callable
-        Creates the output of a given name.
+        Function that creates the `ShardOutput` for a shard name.
     """
 
     def __init__(self, path: str, open_output: OpenOutput) -> None:
@@ -435,7 +435,7 @@ class RoundRobinSink:
     paths : sequence of str
         Final names.
     open_output : callable
-        Creates the output of a given name.
+        Function that creates the `ShardOutput` for a shard name.
     """
 
     def __init__(self, paths: Sequence[str], open_output: OpenOutput) -> None:
@@ -461,11 +461,11 @@ class RollingSink:
     Parameters
     ----------
     prefix : str
-        Beginning of the provisional names; the final names depend on the number of shards.
+        Beginning of the provisional names. The final names depend on the number of shards, which is unknown at first.
     max_bytes : int
         Maximum uncompressed bytes of a shard. A larger record gets a shard of its own.
     open_output : callable
-        Creates the output of a given name.
+        Function that creates the `ShardOutput` for a shard name.
     """
 
     def __init__(self, prefix: str, max_bytes: int, open_output: OpenOutput) -> None:

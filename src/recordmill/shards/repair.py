@@ -16,7 +16,7 @@ from recordmill.storage.local import LOCAL
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """What `repair` did.
+    """Result of `repair`: the datasets whose commit was completed or undone.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ def repair(destination: str | os.PathLike[str], *, break_lock: bool = False) -> 
     destination : path
         The destination that was passed to the writer, or a folder with datasets.
     break_lock : bool, default False
-        Repair although a process of another machine has locked the destination. Use this only if you know that the
-        process no longer runs.
+        Whether to repair even if a process of another machine has locked the destination. Use this only if you know
+        that the process no longer runs.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def repair(destination: str | os.PathLike[str], *, break_lock: bool = False) -> 
     ManifestError
         If the journal of the writer is damaged.
     WriteError
-        If a file cannot be renamed or removed. Run it again after the cause is removed.
+        If a file cannot be renamed or removed. Call `repair` again after removing the cause.
 
     Examples
     --------

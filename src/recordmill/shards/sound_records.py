@@ -1,8 +1,10 @@
 """Find the records of a damaged shard that can be copied.
 
-These are the records that `verify` counts as intact, and some that it does not count: records whose checksum is right
-but whose payload is of another type, records whose only fault are padding bytes, and records that begin inside a frame
-whose length is damaged.
+These are the records that `verify` counts as intact, and three kinds that it does not count:
+
+- records with a correct checksum whose payload is of another type,
+- records whose only fault is that padding bytes are not zero,
+- records that begin inside a frame whose length is damaged.
 """
 
 from __future__ import annotations
@@ -23,24 +25,24 @@ from recordmill.types import Fault, FrameIndex, Ragged
 
 # Faults after which a stream cannot be read, so that the end of the shard is unknown.
 STREAM_FAULTS = ("bad_compression", "limit_exceeded")
-# Faults of exactly one record, whose length is known.
+# Each of these faults affects exactly one record and not its length, so the start of the next record is known.
 ONE_RECORD = ("payload_checksum", "sidecar_checksum", "bad_payload", "bad_padding", "record_too_long")
 _KNOWN_END = (*ONE_RECORD, *STREAM_FAULTS)
-# If a larger part of the payloads does not parse, the records are of several types rather than damaged.
+# If a larger share of the payloads cannot be parsed, the records are assumed to be of several types, not damaged.
 _MAX_UNPARSED = 0.25
 # Number of frames that one native call looks for in a damaged area.
 _SEARCH_RECORDS = 64
-# In an area, damaged frames are read up to this multiple of its size.
+# Frames found in a damaged area may overlap. Their total length is limited to this multiple of the size of the area.
 _MAX_REREADS = 8
 _TOO_LONG = "another record begins before the end of the record"
-# Starts of records are found in pieces of this size, which overlap by less than the longest header.
+# The search for starts of records reads pieces of this size. They overlap, so that no header is split.
 _PIECE_BYTES = 4 << 20
 _OVERLAP_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class DamagedArea:
-    """Bytes between two sound records, which belong to other records or to none, with the faults in them."""
+    """A range of bytes between two sound records, and the faults in this range."""
 
     start: int
     stop: int
@@ -57,7 +59,7 @@ class SoundRecords:
     frames : FrameIndex
         Frames of the records, in ascending order.
     areas : list of DamagedArea
-        Areas with the faults that the inspection describes, in ascending order. Some may contain frames.
+        Damaged areas with their faults, in ascending order. An area may contain some of `frames`.
     """
 
     inspection: Inspection
@@ -81,7 +83,7 @@ def find_sound_records(shard: OpenShard, payload: str | None) -> SoundRecords:
 
 
 def _inspect(shard: OpenShard, index: ShardIndex | None, payload: str | None) -> Inspection:
-    # A record whose checksum is right is sound, whatever its payload.
+    # A record with a correct checksum is sound, even if its payload cannot be parsed.
     is_checked = shard.format.framing.has_checksum or _has_all_checksums(index)
     codec = None if is_checked and payload == "auto" else choose_codec(shard, index, payload)
     return inspect_shard(shard, index, codec)
@@ -94,7 +96,7 @@ def _has_all_checksums(index: ShardIndex | None) -> bool:
 
 
 def _describes_other_file(inspection: Inspection, index: ShardIndex) -> bool:
-    """Return True if a shard of the same size was replaced by another one after the index was written."""
+    """Return True if the index was written for an earlier shard of the same size, which has been replaced."""
     if index.condition != "damaged" or inspection.num_faults <= len(inspection.sound):
         return False
     with native_errors(inspection.shard.name):
@@ -102,20 +104,20 @@ def _describes_other_file(inspection: Inspection, index: ShardIndex) -> bool:
 
 
 def find_end(inspection: Inspection) -> int:
-    """Return the end of the uncompressed shard as far as it is known: from the bytes, the index or a fault."""
+    """Return the largest known end of the uncompressed shard: by its bytes, its index or a fault of its stream."""
     known_end = 0 if inspection.sidecar is None else inspection.sidecar.end
     fault_end = max((fault.offset or 0 for fault in inspection.faults if fault.kind in STREAM_FAULTS), default=0)
     return max(inspection.shard.source.num_bytes or 0, known_end, fault_end)
 
 
 def list_gaps(inspection: Inspection, frames: FrameIndex) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the start and the end of the bytes before each frame, and of those after the last one."""
+    """Return the start and end offsets of the gaps before each frame and of the gap after the last one."""
     starts = np.concatenate(([0], frames.offsets + frames.lengths)).astype(np.int64)
     return starts, np.concatenate((frames.offsets, [max(find_end(inspection), starts[-1])])).astype(np.int64)
 
 
 def _count_unparsed(inspection: Inspection) -> float:
-    """Return the number of payloads that do not parse; with many faults, an estimate from the first ones."""
+    """Return the number of payloads that cannot be parsed; an estimate if `faults` does not list all faults."""
     faults = inspection.faults
     share = sum(fault.kind == "bad_payload" for fault in faults) / max(len(faults), 1)
     return share * inspection.num_faults
@@ -149,17 +151,17 @@ def _add_hidden_records(records: SoundRecords) -> SoundRecords:
 
 
 def _may_hide_records(area: DamagedArea, num_indexed_bytes: int, starts: NDArray[np.int64] | None) -> bool:
-    """Return True if records may begin in an area at positions at which `verify` does not look for them."""
+    """Return True if an area may contain records at offsets where `verify` does not look for them."""
     if area.start < num_indexed_bytes or all(fault.kind in _KNOWN_END for fault in area.faults):
         return False
-    # After a single damaged header, `verify` looks at all bytes. After several faults, it has skipped frames.
+    # After a single damaged header, `verify` searches all bytes. If there are several, it has skipped frames.
     return starts is not None or len(area.faults) > 1
 
 
 def _list_starts(records: SoundRecords, begin: int) -> NDArray[np.int64] | None:
-    """Return the positions after `begin` at which records begin for certain; None if the format has no such positions.
+    """Return the offsets from `begin` on at which records certainly begin; None if the format cannot show this.
 
-    In a damaged stream, only the bytes before the damage can be read; all records are there.
+    The size of a damaged compressed stream is unknown. Its search ends at the last sound record.
     """
     shard, frames = records.inspection.shard, records.frames
     find_starts, starts = shard.format.framing.find_starts, [np.zeros(0, np.int64)]
@@ -185,7 +187,7 @@ def _find_too_long(frames: FrameIndex, starts: NDArray[np.int64]) -> list[int]:
 
 
 def _replace_frames(records: SoundRecords, rows: list[int], known: NDArray[np.int64]) -> SoundRecords:
-    """Replace frames whose lengths are damaged by those that begin inside them."""
+    """Replace the frames at `rows`, whose lengths are damaged, with the frames that begin inside them."""
     inspection, frames = records.inspection, records.frames
     starts, stops = frames.offsets[rows], list_gaps(inspection, frames)[1][np.array(rows) + 1]
     added = _search_spans(inspection, list(zip(starts.tolist(), stops.tolist(), strict=True)), known)
@@ -198,7 +200,7 @@ def _replace_frames(records: SoundRecords, rows: list[int], known: NDArray[np.in
 
 
 def _merge_areas(areas: list[DamagedArea]) -> list[DamagedArea]:
-    """Return areas in ascending order, and merge those that touch."""
+    """Return areas in ascending order. Merge areas that touch or overlap."""
     merged: list[DamagedArea] = []
     for area in sorted(areas, key=lambda area: (area.start, area.stop)):
         if merged and merged[-1].stop >= area.start:
@@ -211,7 +213,7 @@ def _merge_areas(areas: list[DamagedArea]) -> list[DamagedArea]:
 def _search_spans(
     inspection: Inspection, spans: list[tuple[int, int]], starts: NDArray[np.int64] | None
 ) -> list[tuple[int, int]]:
-    """Return the intact frames inside of spans; none begins at the start of its span."""
+    """Return the intact frames that begin inside spans, but not at the first byte of a span."""
     found: list[tuple[int, int]] = []
     for begin, stop in spans:
         if starts is None:
@@ -225,7 +227,7 @@ def _search_spans(
 def _search_starts(
     inspection: Inspection, begin: int, stop: int, starts: NDArray[np.int64]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the complete frames that begin at one of `starts` and end before the next one."""
+    """Yield the complete frames that begin at one of `starts` and do not extend beyond the next start."""
     source, kind = inspection.shard.source, inspection.shard.format.framing.kind
     while (row := int(np.searchsorted(starts, begin))) < len(starts) and starts[row] < stop:
         blocks = _core.scan(source, kind, start=int(starts[row]), max_records=_SEARCH_RECORDS)
@@ -239,10 +241,10 @@ def _search_starts(
 
 
 def _search_all_bytes(inspection: Inspection, begin: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Yield the intact frames between two positions, also those inside of damaged frames.
+    """Yield the intact frames between two offsets, including frames inside damaged ones.
 
-    A hostile shard can contain any number of damaged frames inside others, so the number of bytes that are read
-    repeatedly is limited.
+    A malicious shard can nest any number of damaged frames. Therefore the number of bytes that are read more than once
+    is limited.
     """
     source, kind = inspection.shard.source, inspection.shard.format.framing.kind
     num_rereadable = _MAX_REREADS * (stop - begin)
@@ -280,8 +282,8 @@ def _add_padded_records(records: SoundRecords) -> SoundRecords:
 def _find_padded_frames(inspection: Inspection) -> Iterator[tuple[int, int]]:
     """Yield the complete frames that are not sound.
 
-    A frame before other damage is not among them: if bytes were inserted into its payload, its last bytes are where the
-    padding should be.
+    A frame directly before other damage is omitted. Bytes may have been inserted into its payload, so that the bytes at
+    the position of the padding belong to the payload.
     """
     source, kind = inspection.shard.source, inspection.shard.format.framing.kind
     blocks = _core.scan(source, kind, resync=True)
@@ -295,7 +297,7 @@ def _find_padded_frames(inspection: Inspection) -> Iterator[tuple[int, int]]:
 
 
 def _matches_index(offsets: NDArray[np.int64], lengths: NDArray[np.int64], sidecar: Sidecar) -> NDArray[np.bool_]:
-    """Return which frames have the offset and length that the index states, or begin after its last frame."""
+    """Return a mask of the frames that the index lists with this length, or that begin after its last frame."""
     if not sidecar.num_records:
         return np.ones(len(offsets), np.bool_)
     rows = np.minimum(np.searchsorted(sidecar.index.offsets, offsets), sidecar.num_records - 1)
@@ -304,7 +306,7 @@ def _matches_index(offsets: NDArray[np.int64], lengths: NDArray[np.int64], sidec
 
 
 def _is_payload_intact(inspection: Inspection, frame: tuple[int, int]) -> bool:
-    """Return True if a payload has the right checksums, and parses if payloads are parsed."""
+    """Return True if the payload of a frame matches its checksums and, if there is a codec, can be parsed."""
     shard, codec, sidecar = inspection.shard, inspection.codec, inspection.sidecar
     offsets, lengths = np.array([frame[0]], np.int64), np.array([frame[1]], np.int64)
     checksums = None
@@ -319,7 +321,7 @@ def _is_payload_intact(inspection: Inspection, frame: tuple[int, int]) -> bool:
 
 
 def _merge_frames(frames: FrameIndex, added: list[tuple[int, int]]) -> FrameIndex:
-    """Add frames, given as offsets and lengths, to others; return them in ascending order."""
+    """Return `frames` together with the (offset, length) pairs in `added`, in ascending order."""
     columns = np.array(added, np.int64).reshape(-1, 2)
     offsets = np.concatenate((frames.offsets, columns[:, 0]))
     lengths = np.concatenate((frames.lengths, columns[:, 1]))

@@ -1,8 +1,8 @@
 """Verification of shards: a scan of all bytes, and a comparison with the sidecar index.
 
-The native scan finds frames that are damaged. The sidecar, which was written with the shard or when the shard was
-indexed, shows more: flipped bits in formats without checksums, records that are missing at the end, and the offsets of
-the records after a damaged length.
+The native scan finds damaged frames. The sidecar was written with the shard or when the shard was indexed. With it,
+`verify` also finds flipped bits in formats without checksums, records that are missing at the end, and the records
+after a damaged length.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Inspection:
     index : ShardIndex or None
         Sidecar of the shard with which the records were compared.
     codec : PayloadCodec or None
-        Codec with which the payloads were parsed.
+        Codec with which the payloads were parsed; None if they were not parsed.
     sound : FrameIndex
         Frames of the sound records.
     faults : list of Fault
@@ -141,7 +141,7 @@ def verify_shards(storage: Storage, paths: Paths, options: Mapping[str, Any], pa
 
 
 def _merge_guarantees(guarantees: list[dict[str, list[str]]]) -> dict[str, list[str]]:
-    """Merge the guarantees of all shards by format. If only some shards have one, append their number."""
+    """Merge the guarantees of all shards by format. A guarantee of only some shards states their number."""
     merged = {}
     for name in dict.fromkeys(name for by_format in guarantees for name in by_format):
         shards = [by_format[name] for by_format in guarantees if name in by_format]
@@ -156,7 +156,7 @@ def _merge_guarantees(guarantees: list[dict[str, list[str]]]) -> dict[str, list[
 def _verify_shard(
     storage: Storage, files: list[str], options: Mapping[str, Any], payload: str | None, contents: list[ShardContent]
 ) -> Report:
-    """Verify one shard, and add what identifies its content to `contents`."""
+    """Verify one shard, and append its `ShardContent` to `contents`."""
     name = files[0]
     try:
         shard = open_shard(files, **options, storage=storage)

@@ -167,8 +167,8 @@ class ShardWriter(_WriterBase):
     index : str
         "auto" writes a sidecar index beside each shard. With "never", `open` builds the index when it reads the shard.
     break_lock : bool
-        Write although another process has locked the destination. The lock of a dead process of this machine is always
-        ignored; use this only if you know that the process, on another machine, no longer runs.
+        Whether to write even if another process has locked the destination. The lock of a dead process of this machine
+        is always ignored. Use this only if you know that the process, on another machine, no longer runs.
 
     Raises
     ------

@@ -72,8 +72,8 @@ fn blend_values(degenerate: u8, value: u8, factor: f32) -> u8 {
     (degenerate + factor * (value - degenerate)) as u8
 }
 
-/// Adds color noise: the same offset per channel to all pixels. The sums are rounded to the nearest integer, ties to
-/// even, and saturate.
+/// Adds color noise: adds `offset[channel]` to that channel of every pixel. The sums are rounded to the nearest
+/// integer, ties to even, and saturate.
 ///
 /// The caller computes the offsets along the principal components of natural images (A. Krizhevsky, I. Sutskever, G. E.
 /// Hinton: ImageNet Classification with Deep Convolutional Neural Networks, 2012, section 4.1).

@@ -80,8 +80,8 @@ pub(super) fn shift_hue([red, green, blue]: Color, sixths: f32) -> Color {
     assign_channels(hue, [max, min + share * (max - min), min])
 }
 
-/// Returns the largest, middle and smallest channel of a color, and the number (0 to 5) of the sixth of the hue circle
-/// in which the hue lies.
+/// Returns the channels of a color in descending order, and the index (0 to 5) of the sixth of the hue circle that
+/// contains its hue.
 #[inline(always)]
 fn sort_channels([red, green, blue]: Color) -> (Color, f32) {
     let (low, high) = (select_float(red < green, red, green), select_float(red < green, green, red));

@@ -70,10 +70,13 @@ impl Decoder {
     /// Damage in parts of the file that the window does not need is not detected.
     ///
     /// # Errors
-    /// `Unsupported` for features that this decoder does not implement; `LimitExceeded` for images that exceed a limit,
-    /// before the work is done; `BadWindow`, `BadEntryPoints` and `BadArgument` for invalid requests; `Truncated` and
-    /// `Bad…` for damaged files; `OutOfMemory` if a buffer cannot be allocated. On an error, only the rows counted by
-    /// [`Decoder::num_finished`] have specified contents.
+    /// - `Unsupported` for features that this decoder does not implement.
+    /// - `LimitExceeded` for images that exceed a limit. Each limit is checked before the work that it limits.
+    /// - `BadWindow`, `BadEntryPoints` and `BadArgument` for invalid requests.
+    /// - `Truncated` and `Bad…` for damaged files.
+    /// - `OutOfMemory` if a buffer cannot be allocated.
+    ///
+    /// On an error, only the rows counted by [`Decoder::num_finished`] have specified contents.
     pub fn decode(
         &mut self,
         data: &[u8],
@@ -144,9 +147,9 @@ impl Decoder {
         run(Truncated { reader, scan, recover, scale: options.scale, component_tables, transforms, output, buffer })
     }
 
-    /// Builds entry points for `data` that take at most `max_bytes` when serialized. Returns `None` if no useful number
-    /// of them fits, or if the file's restart markers serve the same purpose. Decodes the whole file, so it also
-    /// validates the file.
+    /// Builds entry points for the JPEG file `data`. Their serialized size is at most `max_bytes`. Returns `None` if
+    /// too few entry points fit to be useful, or if the file's restart markers serve the same purpose. Decodes the
+    /// whole file, so it also validates the file.
     ///
     /// # Errors
     /// The same as those of [`EntryPoints::build`].

@@ -197,7 +197,7 @@ class SharedEpoch:
         return int(self._numbers[0])
 
     def set(self, epoch: int) -> None:
-        """Set the epoch number in all processes, and reset the number of ended iterations."""
+        """Set the epoch number in all processes, and restart the count of ended iterations at zero."""
         self._numbers[0], self._numbers[1] = check_epoch(epoch), 0
 
     def count_ended_iteration(self) -> None:
@@ -298,7 +298,7 @@ class WorkerIterator:
         Raises
         ------
         StateError
-            If the state belongs to another number of workers or to another pipeline.
+            If the state was saved with a different number of workers or with another pipeline.
         """
         self._check_num_workers(state)
         self._loader.close()
@@ -311,7 +311,7 @@ class WorkerIterator:
         count = state.get("count", self._count)
         if count != self._count or not 0 <= state["index"] < self._count:
             raise rm.StateError(
-                "the state was saved with another number of DataLoader workers",
+                "the state was saved with a different number of DataLoader workers",
                 kind="bad_state",
                 expected=f"num_workers={self._count}",
                 found=f"num_workers={count}",

@@ -21,7 +21,7 @@ class Mask(Spec):
         Name of the image whose resize, crop, flip and affine map also apply to the mask. None returns the mask as
         stored.
     fill : int, optional
-        Class of pixels outside the mask. Required if the crop or the affine map of the image adds pixels.
+        Class of pixels outside the mask. Required if the crop or the affine map may add pixels outside of the image.
     fit : bool
         Whether to resize masks whose size differs from that of their image; otherwise they are errors.
     dtype : str

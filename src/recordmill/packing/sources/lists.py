@@ -466,7 +466,8 @@ def _may_change_when_normalized(name: str) -> bool:
 def _check_inside_folder(root: str, names: Sequence[str], lines: Sequence[int], origin: str) -> None:
     # Check only absolute names and names with "..". Other names cannot leave the folder, and resolving all is slow.
     suspects = [row for row, name in enumerate(names) if name.startswith(os.sep) or ".." in name]
-    # If the root is a link, it has two absolute paths, and both are accepted. `pack` checks links below the root.
+    # The root may be a symbolic link. So an image is accepted if it lies below the root either as the paths are written
+    # or after all links are resolved. `pack` checks links below the root.
     folders = [(resolve, os.path.join(resolve(root), "")) for resolve in (os.path.abspath, os.path.realpath)]
     for row in suspects:
         path = os.path.join(root, names[row])

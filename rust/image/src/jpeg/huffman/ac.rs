@@ -29,7 +29,7 @@ pub(in crate::jpeg) const PADDED_BLOCK_LEN: usize = 256;
 #[derive(Clone, Copy, Default)]
 #[repr(align(8))]
 struct AcEntry {
-    /// Number of bits of all codes and values.
+    /// Number of bits that this entry consumes: its codes, each followed by the bits of its value.
     total: u8,
     /// Distance in zig-zag order from the previous coefficient to the first coefficient of this entry.
     step: u8,
@@ -216,11 +216,11 @@ const SKIP_LONGEST: u8 = 14;
 /// Entry of the table for skipping: as many symbols, each with its value, as fit into a table index.
 #[derive(Clone, Copy, Default)]
 struct SkipEntry {
-    /// Number of bits of all codes and values.
+    /// Number of bits that this entry skips: its codes, each followed by the bits of its value.
     total: u8,
     /// Number of coefficients that all symbols of the entry cover together.
     steps: u8,
-    /// Number of bits of the first code and value.
+    /// Number of bits of the first code together with its value.
     first_total: u8,
     first_step: u8,
 }

@@ -62,7 +62,7 @@ class TFRecordWriter:
         self._filename, self._compression_type = filename, compression_type
 
     def write(self, dataset: Any) -> None:
-        """Write all elements."""
+        """Write each element of `dataset`, a scalar string, to the file as one record."""
         with records.TFRecordWriter(self._filename, self._compression_type or "") as writer:
             for record in dataset:
                 if not isinstance(record, Tensor) or record.dtype != string or record.ndim:

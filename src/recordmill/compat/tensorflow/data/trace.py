@@ -28,7 +28,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 # Name prefixes of operations that run user functions or have side effects. A function that calls such an operation
 # processes the elements in order.
 _ORDERED = ("control.", "io.write_file")
-# Operations that take functions, which may use symbolic values that the tracer does not see.
+# Operations that call functions. Such a function may use symbolic values from outside, which the tracer cannot see.
 _CLOSURES = frozenset(
     f"control.{name}"
     for name in ("case", "cond", "foldl", "foldr", "map_fn", "scan", "switch_case", "vectorized_map", "while_loop")
@@ -114,7 +114,7 @@ class _Tracer:
         if name.startswith("lookup.changing"):
             raise Untraceable("the function uses a table that may change")
         if name in _CLOSURES:
-            raise Untraceable(f"{name} calls functions that may use values unknown to the tracer")
+            raise Untraceable(f"{name} calls functions whose use of outside values cannot be recorded")
         outputs: list[tuple[int, Path]] = []
         result = self._make_symbols(infer_specs(name, args, kwargs), (), outputs)
         if name == "image.central_crop":

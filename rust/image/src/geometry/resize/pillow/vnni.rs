@@ -50,8 +50,9 @@ fn combine_sums([high, middle, low]: Sums) -> __m256i {
     _mm256_srai_epi32::<{ PRECISION as i32 }>(_mm256_add_epi32(_mm256_slli_epi32::<DIGIT_BITS>(upper), low))
 }
 
-/// Computes the weighted sum of a span that has only one group of four taps. The sum of each digit is shifted before
-/// the next digit is added.
+/// Computes the weighted sum of a span that has only one group of four taps. Starts with the products of the taps and
+/// the highest 8-bit digit of each weight, then twice shifts the sum by `DIGIT_BITS` and adds the products of the
+/// next digit.
 #[target_feature(enable = "avx512vnni,avx512vl")]
 #[inline]
 fn sum_single_group(taps: __m256i, weights: &WeightGroup) -> __m256i {
