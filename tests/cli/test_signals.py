@@ -56,7 +56,7 @@ def has_group(process: subprocess.Popen[str]) -> bool:
 
 
 def has_written(folder: Path) -> bool:
-    return any(path.stat().st_size for path in folder.glob(".*tmp-*"))
+    return any(path.stat().st_size for path in folder.glob(".train-*.tmp-*"))
 
 
 @pytest.mark.parametrize("number", SIGNALS)

@@ -364,7 +364,8 @@ def _open_complete_readers(
         selection.raise_if_incomplete()
     readers = open_readers(selection.files, storage, format, options)
     if selection.manifests:
-        selection.find_replaced(describe_content(reader.shard, reader.load_index()) for reader in readers)
+        for reader in readers:
+            selection.compare(describe_content(reader.shard, reader.load_index()))
         if not allow_incomplete:
             selection.raise_if_incomplete()
         readers = [reader for reader in readers if reader.path not in selection.replaced]

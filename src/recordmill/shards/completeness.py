@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from glob import has_magic
 
@@ -70,12 +70,16 @@ class Selection:
     replaced: list[str] = field(default_factory=list)
     interrupted: list[str] = field(default_factory=list)
     manifests: dict[str, Manifest] = field(default_factory=dict)
+    # Entries of the manifests by path; None until they are needed.
+    _entries: dict[str, ManifestShard] | None = field(default=None, init=False)
 
-    def find_replaced(self, shards: Iterable[ShardContent]) -> None:
-        """Compare opened shards with the manifests, and add those that differ to `replaced`."""
-        entries = self._list_entries()
-        self.replaced = [shard.path for shard in shards if shard.path in entries and shard.differs(entries[shard.path])]
-        if self.replaced:
+    def compare(self, shard: ShardContent) -> None:
+        """Compare an opened shard with the manifests, and add it to `replaced` if it differs."""
+        if self._entries is None:
+            self._entries = self._list_entries()
+        entry = self._entries.get(shard.path)
+        if entry is not None and shard.differs(entry):
+            self.replaced.append(shard.path)
             self.complete = False
 
     def _list_entries(self) -> dict[str, ManifestShard]:

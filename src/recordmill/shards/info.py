@@ -9,7 +9,7 @@ import numpy as np
 
 from recordmill.formats.base import FeatureSummary
 from recordmill.schema import Schema
-from recordmill.shards.completeness import ShardContent, describe_content, select_shards
+from recordmill.shards.completeness import describe_content, select_shards
 from recordmill.shards.index import ShardIndex, load_index
 from recordmill.shards.inference import SAMPLE_RECORDS, detect_payload, infer_features
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_shard
@@ -193,19 +193,17 @@ def info(
         "max_record_bytes": max_record_bytes,
     }
     selection = select_shards(paths, storage)
-    contents: list[ShardContent] = []
     for files in group_spanning_files(selection.files, options, storage):
         shard = open_shard(files, **options, storage=storage)
         loaded = load_index(shard)
         sidecar = loaded.sidecar
-        contents.append(describe_content(shard, loaded))
+        selection.compare(describe_content(shard, loaded))
         shards += _summarize_files(shard, loaded)
         if sample.payload is None and sidecar.num_records > len(loaded.faults):
             codec = detect_payload(shard, sidecar)
             inference = infer_features(shard, codec, num_records, sidecar=sidecar)
             schema = inference.schema if sidecar.schema is None or sidecar.is_inferred else sidecar.schema
             sample = Info([], codec.name, inference.features, inference.num_records, schema)
-    selection.find_replaced(contents)
     return replace(
         sample,
         shards=shards,

@@ -18,7 +18,7 @@ from recordmill import _core
 from recordmill.errors import RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.registry import get_payload
-from recordmill.shards.completeness import ShardContent, select_shards
+from recordmill.shards.completeness import Selection, ShardContent, select_shards
 from recordmill.shards.index import ShardIndex, find_sidecar, load_sidecars
 from recordmill.shards.inference import detect_payload
 from recordmill.shards.native_errors import native_errors
@@ -128,9 +128,7 @@ def verify_shards(storage: Storage, paths: Paths, options: Mapping[str, Any], pa
     """Verify all bytes of shards and return a report; `options` are keyword arguments of `open_shard`."""
     selection = select_shards(paths, storage)
     groups = group_spanning_files(selection.files, options, storage)
-    contents: list[ShardContent] = []
-    reports = [_verify_shard(storage, files, options, payload, contents) for files in groups]
-    selection.find_replaced(contents)
+    reports = [_verify_shard(storage, files, options, payload, selection) for files in groups]
     dataset_faults = selection.list_faults(storage)
     return Report(
         sum(report.num_records for report in reports),
@@ -154,9 +152,9 @@ def _merge_guarantees(guarantees: list[dict[str, list[str]]]) -> dict[str, list[
 
 
 def _verify_shard(
-    storage: Storage, files: list[str], options: Mapping[str, Any], payload: str | None, contents: list[ShardContent]
+    storage: Storage, files: list[str], options: Mapping[str, Any], payload: str | None, selection: Selection
 ) -> Report:
-    """Verify one shard, and append its `ShardContent` to `contents`."""
+    """Verify one shard, and compare it with the manifest of the selection."""
     name = files[0]
     try:
         shard = open_shard(files, **options, storage=storage)
@@ -167,7 +165,7 @@ def _verify_shard(
         message = str(error).splitlines()[0]
         return Report(0, [Fault(error.kind or "unreadable", name, error.record, error.offset, message)], 1)
     if len(files) == 1:
-        contents.append(_describe_content(inspection))
+        selection.compare(_describe_content(inspection))
     guarantees = {shard.format.name: _describe_guarantees(inspection)}
     return Report(len(inspection.sound), inspection.faults[:_MAX_FAULTS], inspection.num_faults, guarantees)
 
