@@ -11,10 +11,8 @@ from recordmill.cli.options import (
     PAYLOADS,
     Commands,
     add_command,
-    add_limit_options,
     add_paths_argument,
     add_reading_options,
-    get_limit_options,
     get_reading_options,
     parse_positive_integer,
 )
@@ -48,7 +46,6 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
     )
     add_reading_options(parser)
     parser.add_argument("--allow-incomplete", action="store_true", help="read the rest of an incomplete dataset")
-    add_limit_options(parser)
     return parser
 
 
@@ -66,7 +63,7 @@ def _read_examples(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield the first examples; raise the error of a damaged record when it is reached."""
     import recordmill as rm
 
-    options = get_reading_options(args) | get_limit_options(args)
+    options = get_reading_options(args)
     dataset = rm.open(args.paths, payload=args.payload, allow_incomplete=args.allow_incomplete, **options)
     yield from (dataset[position] for position in range(min(args.num_records, len(dataset))))
 
