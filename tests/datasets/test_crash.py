@@ -36,7 +36,7 @@ pytestmark = [
 ]
 # Kill at every `step`-th operation: few in the fast tests, more in the deep tests, all in the campaign.
 STEP = pytest.mark.parametrize(
-    "step", [29, pytest.param(11, marks=pytest.mark.deep), pytest.param(1, marks=pytest.mark.campaign)]
+    "step", [29, pytest.param(19, marks=pytest.mark.deep), pytest.param(1, marks=pytest.mark.campaign)]
 )
 JOBS: dict[str, dict[str, Any]] = {
     "tfrecord": {"format": "tfrecord", "shards": 3},

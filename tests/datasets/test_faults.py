@@ -28,7 +28,7 @@ from recordmill.testing.storage import Fault, FaultyStorage, MemoryStorage
 
 # Let every `step`-th operation fail: few in the fast tests, more in the deep tests, all in the campaign.
 STEP = pytest.mark.parametrize(
-    "step", [23, pytest.param(7, marks=pytest.mark.deep), pytest.param(1, marks=pytest.mark.campaign)]
+    "step", [23, pytest.param(13, marks=pytest.mark.deep), pytest.param(1, marks=pytest.mark.campaign)]
 )
 FORMATS = {"tfrecord": None, "tfrecord.gz": "gzip", "recordio": None, "ofrecord": None}
 # A short read is completed by the next one, and a read that a signal interrupts is repeated.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pickle
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 import recordmill as rm
+from recordmill.storage.local import LocalStorage
 
 WRITER = """
 import sys, recordmill as rm
@@ -131,3 +133,20 @@ def test_temporary_files_of_dead_runs_are_removed_by_the_next_run(tmp_path: Path
         write(tmp_path / "train")
     assert len(list(tmp_path.glob(".*.tmp-*"))) == num_of_other
     assert len(rm.open(tmp_path / "train")) == 10
+
+
+def test_stale_lock_that_cannot_be_removed_is_an_error(tmp_path: Path) -> None:
+    class FixedLock(LocalStorage):
+        """Storage in which the lock cannot be renamed, as in a folder of another user with the sticky bit."""
+
+        def rename(self, old: str, new: str, *, overwrite: bool) -> None:
+            if old.endswith(".lock"):
+                raise rm.WriteError("cannot rename the file: Operation not permitted", errno=errno.EPERM, shard=old)
+            super().rename(old, new, overwrite=overwrite)
+
+    with start_writer(tmp_path / "train") as process:
+        process.kill()
+    writer = type("Writer", (rm.ShardWriter,), {"_storage": FixedLock()})
+    with pytest.raises(rm.WriteError, match="Operation not permitted"):
+        writer(tmp_path / "train", shards=2)
+    write(tmp_path / "train")

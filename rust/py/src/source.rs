@@ -146,13 +146,22 @@ impl Source {
     }
 }
 
+/// Size of the first read from a source whose size is unknown; each further read is as large as all before.
+const FIRST_READ_BYTES: usize = 1 << 20;
+
 fn read_block(py: Python<'_>, source: &Arc<dyn ReadAt>, offset: u64, length: usize) -> PyResult<Block> {
-    let length = source.num_bytes().map_or(length, |total| length.min(total.saturating_sub(offset) as usize));
+    let total = source.num_bytes();
+    let length = total.map_or(length, |total| length.min(total.saturating_sub(offset) as usize));
     let source = source.clone();
     let read = py.detach(move || {
-        let mut data = memory::filled(length, 0)?;
+        // A caller may ask for far more than there is, so only the part that is read next is filled with zeros.
+        let mut data = memory::with_capacity(length)?;
+        data.resize(if total.is_some() { length } else { length.min(FIRST_READ_BYTES) }, 0);
         let mut done = 0;
         while done < length {
+            if done == data.len() {
+                data.resize(length.min(2 * done), 0);
+            }
             match source.read_at(offset.saturating_add(done as u64), &mut data[done..])? {
                 0 => break,
                 count => done += count,

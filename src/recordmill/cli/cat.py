@@ -13,10 +13,8 @@ from recordmill.cli.options import (
     PAYLOADS,
     Commands,
     add_command,
-    add_limit_options,
     add_paths_argument,
     add_reading_options,
-    get_limit_options,
     get_reading_options,
     parse_count,
     parse_positive_integer,
@@ -44,7 +42,6 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
     parser.add_argument("--payload", choices=PAYLOADS, help="with --json: payload type (default: detected)")
     add_reading_options(parser)
     parser.add_argument("--allow-incomplete", action="store_true", help="read the rest of an incomplete dataset")
-    add_limit_options(parser)
     return parser
 
 
@@ -52,7 +49,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     """Write the records."""
     if args.payload is not None and not args.json:
         raise ValueError("--payload requires --json")
-    options = get_reading_options(args) | get_limit_options(args) | {"allow_incomplete": args.allow_incomplete}
+    options = get_reading_options(args) | {"allow_incomplete": args.allow_incomplete}
     if args.json:
         for position, example in _read_examples(args, options):
             features = {name: to_json_value(value, full=True) for name, value in example.items()}

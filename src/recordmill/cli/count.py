@@ -10,10 +10,8 @@ from recordmill.cli.errors import FAULTS, OK
 from recordmill.cli.options import (
     Commands,
     add_command,
-    add_limit_options,
     add_paths_argument,
     add_reading_options,
-    get_limit_options,
     get_reading_options,
 )
 from recordmill.cli.printer import Printer, escape_unprintable, format_table, print_note
@@ -28,7 +26,6 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
     parser = add_command(commands, "count", "print the number of records", _DESCRIPTION, "recordmill count out/train")
     add_paths_argument(parser)
     add_reading_options(parser)
-    add_limit_options(parser)
     return parser
 
 
@@ -36,7 +33,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     """Print the counts; return 1 if a shard is damaged or the dataset is incomplete."""
     import recordmill as rm
 
-    info = rm.info(args.paths, num_records=1, **get_reading_options(args), **get_limit_options(args))
+    info = rm.info(args.paths, num_records=1, **get_reading_options(args))
     shards = {shard.path: shard.num_records for shard in info.shards}
     printer.print_result({"num_records": info.num_records, "shards": shards}, _format_counts(shards, info.num_records))
     problems = [f"damaged: {shard.path}" for shard in info.shards if shard.damage is not None]

@@ -13,10 +13,8 @@ from recordmill.cli.options import (
     PAYLOADS,
     Commands,
     add_command,
-    add_limit_options,
     add_paths_argument,
     add_reading_options,
-    get_limit_options,
     get_reading_options,
     parse_byte_count,
 )
@@ -84,7 +82,6 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
     add_reading_options(parser)
     parser.add_argument("--payload", choices=PAYLOADS, help="payload type (default: detected)")
     parser.add_argument("--allow-incomplete", action="store_true", help="read the rest of an incomplete dataset")
-    add_limit_options(parser)
     return parser
 
 
@@ -92,7 +89,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     """Export the records; return 1 if records were skipped."""
     import recordmill as rm
 
-    options = get_reading_options(args) | get_limit_options(args)
+    options = get_reading_options(args)
     dataset = rm.open(args.paths, payload=args.payload, allow_incomplete=args.allow_incomplete, **options)
     result = rm.export(
         dataset,

@@ -11,10 +11,8 @@ from recordmill.cli.options import (
     PAYLOADS,
     Commands,
     add_command,
-    add_limit_options,
     add_paths_argument,
     add_reading_options,
-    get_limit_options,
     get_reading_options,
     parse_positive_integer,
 )
@@ -52,7 +50,6 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
     )
     add_reading_options(parser)
     parser.add_argument("--allow-incomplete", action="store_true", help="read the rest of an incomplete dataset")
-    add_limit_options(parser)
     return parser
 
 
@@ -72,7 +69,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
 def _open_dataset(args: argparse.Namespace) -> Dataset:
     import recordmill as rm
 
-    options = get_reading_options(args) | get_limit_options(args)
+    options = get_reading_options(args)
     return rm.open(args.paths, payload=args.payload, allow_incomplete=args.allow_incomplete, **options)
 
 

@@ -8,10 +8,8 @@ from recordmill.cli.errors import OK
 from recordmill.cli.options import (
     Commands,
     add_command,
-    add_limit_options,
     add_paths_argument,
     add_reading_options,
-    get_limit_options,
     get_reading_options,
 )
 from recordmill.cli.printer import Printer, print_note
@@ -44,7 +42,6 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
         help="also store entry points of JPEG images, which make decoding crops faster (reads all data)",
     )
     add_reading_options(parser)
-    add_limit_options(parser)
     return parser
 
 
@@ -53,7 +50,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     import recordmill as rm
 
     options = {"checksums": args.checksums, "foreign": args.foreign, "entry_points": args.entry_points}
-    written = rm.build_index(args.paths, **options, **get_reading_options(args), **get_limit_options(args))
+    written = rm.build_index(args.paths, **options, **get_reading_options(args))
     printer.print_result(written, written)
     if not written:
         print_note("no index was stored: neither the folder of the shards nor the cache folder is writable")

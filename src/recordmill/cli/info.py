@@ -10,10 +10,8 @@ from recordmill.cli.errors import FAULTS, OK
 from recordmill.cli.options import (
     Commands,
     add_command,
-    add_limit_options,
     add_paths_argument,
     add_reading_options,
-    get_limit_options,
     get_reading_options,
     parse_positive_integer,
 )
@@ -39,7 +37,6 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
         help="number of records whose features are read (default: 1000)",
     )
     add_reading_options(parser)
-    add_limit_options(parser)
     return parser
 
 
@@ -47,9 +44,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     """Print a summary of the shards; return 1 if a shard is damaged or the dataset is incomplete."""
     import recordmill as rm
 
-    plain = rm.info(
-        args.paths, num_records=args.num_records, **get_reading_options(args), **get_limit_options(args)
-    ).to_json()
+    plain = rm.info(args.paths, num_records=args.num_records, **get_reading_options(args)).to_json()
     printer.print_result(plain, _format_info(plain))
     damaged = [shard for shard in plain["shards"] if "damage" in shard]
     for shard in damaged:

@@ -47,7 +47,7 @@ def read_path_lists(paths: list[str]) -> list[str]:
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that override the detected format and compression."""
+    """Add the options of commands that read shards: format and compression, and limits."""
     group = parser.add_argument_group(
         "reading", "By default, the format and the compression are detected from the content."
     )
@@ -55,11 +55,13 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--compression", choices=("auto", "gzip", "zlib", "none"), default="auto", help="compression of the shards"
     )
+    add_limit_options(parser)
 
 
 def get_reading_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return the values of the options from `add_reading_options`, as keyword arguments of public functions."""
-    return {"format": args.format, "compression": None if args.compression == "none" else args.compression}
+    compression = None if args.compression == "none" else args.compression
+    return {"format": args.format, "compression": compression} | get_limit_options(args)
 
 
 def add_limit_options(parser: argparse.ArgumentParser) -> None:

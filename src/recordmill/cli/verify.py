@@ -11,10 +11,8 @@ from recordmill.cli.options import (
     PAYLOADS,
     Commands,
     add_command,
-    add_limit_options,
     add_paths_argument,
     add_reading_options,
-    get_limit_options,
     get_reading_options,
 )
 from recordmill.cli.printer import Printer, format_count
@@ -37,7 +35,6 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
     )
     parser.add_argument("--decode", action="store_true", help="also decode every image")
     add_reading_options(parser)
-    add_limit_options(parser)
     return parser
 
 
@@ -46,9 +43,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     import recordmill as rm
 
     payload = None if args.payload == "none" else args.payload
-    report = rm.verify(
-        args.paths, payload=payload, decode=args.decode, **get_reading_options(args), **get_limit_options(args)
-    )
+    report = rm.verify(args.paths, payload=payload, decode=args.decode, **get_reading_options(args))
     plain = report.to_json()
     printer.print_result(plain, _format_report(plain))
     return OK if report.ok else FAULTS

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from recordmill.datasets.lock import is_possibly_alive, locked_error, read_lock_owner
+from recordmill.datasets.lock import is_possibly_alive, read_lock_owner
 from recordmill.datasets.manifest import check_file_name
 from recordmill.datasets.shard_names import JOURNAL_SUFFIX, LOCK_SUFFIX, dataset_file_path
 from recordmill.errors import IncompleteDatasetError, ManifestError, WriteError
@@ -163,11 +163,9 @@ def list_journaled_names(storage: Storage, prefix: str) -> list[str]:
 
 def interrupted_commit_error(storage: Storage, prefix: str) -> IncompleteDatasetError:
     """Create the error for reading a dataset whose commit is not finished."""
-    lock_path = dataset_file_path(prefix, LOCK_SUFFIX)
-    owner = read_lock_owner(storage, lock_path)
+    owner = read_lock_owner(storage, dataset_file_path(prefix, LOCK_SUFFIX))
     if owner is not None and is_possibly_alive(owner):
-        cause = locked_error(lock_path, owner).message.partition(": ")[2]
-        message, hint = f"the dataset is being replaced by {cause}", "open it again in a moment"
+        message, hint = f"the dataset is being replaced by {owner}", "open it again in a moment"
     else:
         message = "the dataset was not completely written, because the writer was interrupted"
         hint = f"`recordmill repair {prefix}` completes or undoes the work"

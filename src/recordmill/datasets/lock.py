@@ -47,6 +47,10 @@ class LockOwner:
     namespace: str | None
     token: str
 
+    def __str__(self) -> str:
+        """Return a text that names the process, for error messages."""
+        return f"process {self.pid} on {self.host}, since {self.started}"
+
 
 class WriterLock:
     """Lock of a destination. Creating the object takes the lock.
@@ -94,11 +98,16 @@ class WriterLock:
             raise locked_error(self._path, None)
         # Only one of several processes can rename the stale file. If another process has replaced it meanwhile, undo.
         removed = f"{self._path}.tmp-{os.urandom(6).hex()}"
-        with contextlib.suppress(WriteError):
+        try:
             self._storage.rename(self._path, removed, overwrite=True)
-            if read_lock_owner(self._storage, removed) == owner:
-                self._storage.remove(removed)
-            else:
+        except WriteError:
+            if self._storage.exists(self._path):
+                raise
+            return  # Another process has removed it.
+        if read_lock_owner(self._storage, removed) == owner:
+            self._storage.remove(removed)
+        else:
+            with contextlib.suppress(WriteError):  # A third process has taken the lock meanwhile.
                 self._storage.rename(removed, self._path, overwrite=False)
 
     def check(self) -> None:
@@ -130,9 +139,8 @@ def read_lock_owner(storage: Storage, path: str) -> LockOwner | None:
 
 def locked_error(path: str, owner: LockOwner | None) -> DestinationLockedError:
     """Create the error for a destination that is locked."""
-    name = "an unknown process" if owner is None else f"process {owner.pid} on {owner.host}, since {owner.started}"
     return DestinationLockedError(
-        f"a writer has locked this destination: {name}",
+        f"a writer has locked this destination: {'an unknown process' if owner is None else owner}",
         kind="locked",
         shard=path,
         host=None if owner is None else owner.host,

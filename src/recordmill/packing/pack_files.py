@@ -195,8 +195,7 @@ class FilePacker:
         """Return all shards in order, with their final names."""
         if self._is_rolling:
             shards = tasks[0].sink.outputs
-            for shard, path in zip(shards, dataset.shard_paths(len(shards)), strict=True):
-                shard.rename(path)
+            dataset.rename_shards(shards)
         else:
             new = (shard for task in tasks for shard in task.sink.outputs)
             num_shards = self.outputs.shards or 1

@@ -216,10 +216,6 @@ class RunRecord:
         self._storage.append(self._path, _encode_line(asdict(shard)))
         self.finished[shard.number] = shard
 
-    def remove(self) -> None:
-        """Remove the progress file."""
-        self._storage.remove(self._path)
-
 
 class TaskRecorder:
     """Collects the stamps and skipped items of one task, and adds its finished shards to the progress file.
@@ -234,8 +230,9 @@ class TaskRecorder:
     """
 
     def __init__(self, record: RunRecord, span: range, number: int) -> None:
-        self._record, self._span = record, span
-        self._start, self.number = span.start, number
+        self._record, self.number = record, number
+        # Range of the items that belong to no recorded shard; the lists below describe those that are written.
+        self._start, self._end = span.start, span.stop
         self._stamps: list[NDArray[np.int64]] = []
         self._skipped: list[tuple[int, int, str, str]] = []
 
@@ -246,27 +243,29 @@ class TaskRecorder:
 
     def add_finished(self, output: ShardOutput, *, is_last: bool) -> None:
         """Record a finished shard. If it is the last one of the task, its range ends with the last item."""
-        stop = self._span.stop if is_last else self._find_stop(output.num_records)
-        start, stamps = self._start, np.concatenate(self._stamps)
+        stop = self._end if is_last else self._find_stop(output.num_records)
+        count, stamps = stop - self._start, np.concatenate(self._stamps)
+        skipped = [item for item in self._skipped if item[0] < stop]
         shard = FinishedShard(
             self.number,
             os.path.basename(output.temporary),
             output.num_records,
             output.num_bytes,
-            start,
+            self._start,
             stop,
-            [item for item in self._skipped if start <= item[0] < stop],
-            encode_numbers(stamps[start - self._span.start : stop - self._span.start]),
+            skipped,
+            encode_numbers(stamps[:count]),
             None if output.checksums is None else encode_numbers(output.checksums),
         )
         self._record.add(shard)
         self._start, self.number = stop, self.number + 1
+        self._stamps, self._skipped = [stamps[count:]], self._skipped[len(skipped) :]
 
     def _find_stop(self, num_records: int) -> int:
         """Return the end of the items that produced the next `num_records` records, including skipped items."""
         stop = self._start + num_records
         for position, *_ in self._skipped:
-            if self._start <= position < stop:
+            if position < stop:
                 stop += 1
         return stop
 

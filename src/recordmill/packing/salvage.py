@@ -18,16 +18,12 @@ from recordmill.formats.registry import FORMATS, get_format
 from recordmill.schema import Schema
 from recordmill.shards.completeness import Selection, select_shards
 from recordmill.shards.dataset_output import DatasetDescription, DatasetOutput, ShardOptions
-from recordmill.shards.foreign_index import foreign_index_path, read_foreign_index
-from recordmill.shards.index import ENTRY_POINTS_SUFFIX, SIDECAR_SUFFIX, IndexMode, sidecar_path
+from recordmill.shards.foreign_index import read_foreign_index
+from recordmill.shards.index import IndexMode
 from recordmill.shards.lost_ranges import LostRange, LostRanges, find_lost_ranges
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_shard
-from recordmill.shards.output import (
-    ShardOutput,
-    check_payload_size,
-    frame_payloads,
-)
+from recordmill.shards.output import ShardOutput, check_payload_size, companion_paths, frame_payloads
 from recordmill.shards.paths import Paths, check_local_path
 from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.sound_records import SoundRecords, find_sound_records
@@ -300,9 +296,7 @@ def _identify(storage: Storage, path: str) -> tuple[int, ...] | None:
 
 def _list_companions(path: str) -> list[str]:
     """Return the path of a shard and those of the files that may lie beside it."""
-    suffixes = {format_.index.suffix for format_ in FORMATS.values() if format_.index is not None}
-    sidecars = [sidecar_path(path, suffix) for suffix in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX)]
-    return [path, *sidecars, *(foreign_index_path(path, suffix) for suffix in sorted(suffixes))]
+    return [path, *dict.fromkeys(file for format_ in FORMATS.values() for file in companion_paths(path, format_))]
 
 
 class _Salvage:
@@ -348,8 +342,7 @@ class _Salvage:
         outputs, (schema, payload) = self._dataset.outputs, self._schemas[0]
         if schema is None or any(known != (schema, payload) for known in self._schemas):
             schema = payload = None
-        for output, path in zip(outputs, self._dataset.shard_paths(len(outputs)), strict=True):
-            output.rename(path)
+        self._dataset.rename_shards(outputs)
         self._dataset.commit(outputs, DatasetDescription(schema, payload))
 
     def _copy_stream(self, files: Sequence[str]) -> None:

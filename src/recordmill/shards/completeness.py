@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from glob import has_magic
 
 from recordmill import _core
@@ -91,7 +92,8 @@ class Selection:
 
     def count_missing_records(self) -> dict[str, int]:
         """Return the number of records of each missing shard that a manifest lists."""
-        return {path: shard.num_records for path, shard in self._list_entries().items() if path in self.missing}
+        missing = set(self.missing)
+        return {path: shard.num_records for path, shard in self._list_entries().items() if path in missing}
 
     def keep_complete(self) -> None:
         """Remove foreign and replaced files from `files`."""
@@ -202,7 +204,16 @@ def select_shards(paths: Paths, storage: Storage) -> Selection:
     names = list_paths(paths)
     if not names:
         raise FileNotFoundError(2, "expected at least one shard, got", "an empty list of paths")
-    selections = [_select_source(name, storage) for name in names]
+
+    @cache
+    def has_journal(prefix: str) -> bool:  # The files of one dataset have the same prefix.
+        return storage.exists(journal_path(prefix))
+
+    return _merge_selections([_select_source(name, storage, has_journal) for name in names])
+
+
+def _merge_selections(selections: Sequence[Selection]) -> Selection:
+    """Merge the selections of several sources or folders."""
     if len(selections) == 1:
         return selections[0]
     known = {selection.complete for selection in selections}
@@ -216,68 +227,64 @@ def select_shards(paths: Paths, storage: Storage) -> Selection:
     return merged
 
 
-def _select_source(name: str, storage: Storage) -> Selection:
+def _select_source(name: str, storage: Storage, has_journal: Callable[[str], bool]) -> Selection:
     files = expand_path(name, storage)
     if files == [name]:
-        return _select_file(name, storage)
-    selection = Selection(files)
-    folder = name.rstrip(os.sep) or name
+        return _select_file(name, storage, has_journal)
+    folder, pattern = name.rstrip(os.sep) or name, os.path.basename(name)
     if all(os.path.dirname(path) == folder for path in files) and (files or storage.list_names(folder)):
-        _check_folder(selection, folder, lambda _: True, storage)
-    elif files or has_magic(os.path.basename(name)):
-        folder, pattern = os.path.split(name)
-        folders = dict.fromkeys(map(os.path.dirname, files)) or [folder]
-        for folder in folders:
-            _check_folder(selection, folder, lambda name: fnmatch.fnmatchcase(name, pattern), storage)
+        selection = _select_in_folder(files, folder, lambda _: True, storage)
+    elif files or has_magic(pattern):
+        selection = _select_pattern(files, name, storage)
     else:
-        _select_prefix(selection, name, storage)
+        selection = _select_prefix(name, storage)
     if not (selection.files or selection.missing or selection.interrupted):
         raise no_shard_error(name)
     return selection
 
 
-def _select_file(path: str, storage: Storage) -> Selection:
+def _select_file(path: str, storage: Storage, has_journal: Callable[[str], bool]) -> Selection:
     """Select one file; it is complete only if it is a dataset of its own."""
-    interrupted = [prefix for prefix in find_possible_prefixes(path) if storage.exists(journal_path(prefix))]
+    interrupted = list(filter(has_journal, find_possible_prefixes(path)))
     manifest = load_manifest(storage, manifest_path(path)) if storage.exists(manifest_path(path)) else None
     is_dataset = manifest is not None and [shard.name for shard in manifest.shards] == [os.path.basename(path)]
     return Selection([path], complete=is_dataset and not interrupted, interrupted=interrupted)
 
 
-def _select_prefix(selection: Selection, destination: str, storage: Storage) -> None:
+def _select_pattern(files: list[str], name: str, storage: Storage) -> Selection:
+    """Select the files that a glob pattern matches, which may be in several folders."""
+    folder, pattern = os.path.split(name)
+
+    def matches(name: str) -> bool:
+        return fnmatch.fnmatchcase(name, pattern)
+
+    folders = dict.fromkeys(map(os.path.dirname, files)) or [folder]
+    merged = _merge_selections([_select_in_folder(files, folder, matches, storage) for folder in folders])
+    merged.files = files  # in natural order
+    return merged
+
+
+def _select_prefix(destination: str, storage: Storage) -> Selection:
     """Select the shards of the dataset that a writer creates at this destination."""
     folder, prefix_name = os.path.split(build_path_prefix(destination))
     names = [name for name in storage.list_names(folder) if is_name_of_dataset(name, prefix_name)]
     paths = [os.path.join(folder, name) for name in names if not is_companion(name)]
-    files = [path for path in paths if expand_path(path, storage) == [path]]
-    selection.files = sorted(files, key=natural_sort_key)
-    _check_folder(selection, folder, lambda name: is_name_of_dataset(name, prefix_name), storage)
+    files = sorted((path for path in paths if expand_path(path, storage) == [path]), key=natural_sort_key)
+    return _select_in_folder(files, folder, lambda name: is_name_of_dataset(name, prefix_name), storage)
 
 
-def _check_folder(selection: Selection, folder: str, matches: Callable[[str], bool], storage: Storage) -> None:
-    """Compare the selected files in one folder with its manifests and with the totals in their names."""
-    files = [path for path in selection.files if os.path.dirname(path) == folder]
+def _select_in_folder(files: Sequence[str], folder: str, matches: Callable[[str], bool], storage: Storage) -> Selection:
+    """Select the files in one folder, and compare them with its manifests and with the totals in their names."""
+    selection = Selection([path for path in files if os.path.dirname(path) == folder])
     present = storage.list_names(folder)
     for prefix in find_journals(folder, present):
         if any(map(matches, list_journaled_names(storage, prefix))):
             selection.interrupted.append(prefix)
-    listed: set[str] = set()
-    is_part = admits_no_others = False
-    for manifest_name in find_manifests(present):
-        path = os.path.join(folder, manifest_name)
-        manifest = load_manifest(storage, path)
-        shards = {} if manifest is None else {os.path.join(folder, entry.name): entry.name for entry in manifest.shards}
-        named = [shard for shard, name in shards.items() if matches(name)]
-        listed.update(named)
-        if manifest is not None and named and len(named) == len(shards):
-            selection.manifests[path] = manifest
-            existing = set(files)
-            selection.missing += [shard for shard in named if shard not in existing]
-            admits_no_others |= manifest_path(named[0]) != path
-        is_part |= 0 < len(named) < len(shards)
-    others = [path for path in files if path not in listed]
-    if admits_no_others:
-        # Other files, such as a README, are not reported here. Opening them raises an error.
+    listed, is_part = _compare_with_manifests(selection, folder, find_manifests(present), matches, storage)
+    others = [path for path in selection.files if path not in listed]
+    if any(manifest_path(_list_shards(path, manifest)[0]) != path for path, manifest in selection.manifests.items()):
+        # A dataset of several shards admits no others in its folder. Other files, such as a README, are not reported
+        # here. Opening them raises an error.
         selection.foreign += [path for path in others if _looks_like_shard(path)]
         counted: set[str] = set()
     else:
@@ -285,10 +292,36 @@ def _check_folder(selection: Selection, folder: str, matches: Callable[[str], bo
         is_part |= is_part_of_counted
     if is_part or selection.missing or selection.foreign or selection.interrupted:
         selection.complete = False
-    elif selection.complete is not False:
-        is_known = bool(files) and all(path in listed or path in counted for path in files)
-        is_first = selection.files[: len(files)] == files
-        selection.complete = True if is_known and (is_first or selection.complete) else None
+    elif selection.files and all(path in listed or path in counted for path in selection.files):
+        selection.complete = True
+    return selection
+
+
+def _compare_with_manifests(
+    selection: Selection, folder: str, names: Sequence[str], matches: Callable[[str], bool], storage: Storage
+) -> tuple[set[str], bool]:
+    """Add the manifests whose shards all match, and their missing shards, to a selection.
+
+    Returns the matching shards that a manifest lists, and True if only a part of a dataset matches.
+    """
+    listed: set[str] = set()
+    existing, is_part = set(selection.files), False
+    for name in names:
+        path = os.path.join(folder, name)
+        manifest = load_manifest(storage, path)
+        shards = [] if manifest is None else _list_shards(path, manifest)
+        matching = [shard for shard in shards if matches(os.path.basename(shard))]
+        listed.update(matching)
+        if manifest is not None and matching and len(matching) == len(shards):
+            selection.manifests[path] = manifest
+            selection.missing += [shard for shard in matching if shard not in existing]
+        is_part |= 0 < len(matching) < len(shards)
+    return listed, is_part
+
+
+def _list_shards(path: str, manifest: Manifest) -> list[str]:
+    """Return the paths of the shards that the manifest at `path` lists."""
+    return [os.path.join(os.path.dirname(path), shard.name) for shard in manifest.shards]
 
 
 def _looks_like_shard(path: str) -> bool:

@@ -10,7 +10,8 @@ import contextlib
 import os
 import warnings
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +90,7 @@ class DatasetDescription:
 
     schema: Schema | None = None
     payload: str | None = None
-    classes: list[str] | None = field(default=None)
+    classes: list[str] | None = None
     source_digest: str | None = None
 
 
@@ -160,7 +161,7 @@ class DatasetOutput:
 
     def find_finished(self, source_digest: str) -> Manifest | None:
         """Return the manifest of the existing dataset if it is complete and has this digest of source and options."""
-        manifest = load_manifest(self._storage, manifest_path(self.prefix))
+        manifest = self._old_manifest
         if manifest is None or manifest.source_digest != source_digest:
             return None
         return manifest if all(map(self._storage.exists, self._list_old_shards())) else None
@@ -190,11 +191,20 @@ class DatasetOutput:
                     hint="choose another name or use overwrite=True, which removes it",
                 )
 
+    @cached_property
+    def _old_manifest(self) -> Manifest | None:
+        """Manifest of the existing dataset. It does not change while the destination is locked."""
+        return load_manifest(self._storage, manifest_path(self.prefix))
+
     def _list_old_shards(self) -> list[str]:
         """Return the paths of the shards in the existing manifest."""
-        manifest = load_manifest(self._storage, manifest_path(self.prefix))
-        folder = os.path.dirname(self.prefix)
-        return [] if manifest is None else [os.path.join(folder, shard.name) for shard in manifest.shards]
+        shards = [] if self._old_manifest is None else self._old_manifest.shards
+        return [os.path.join(os.path.dirname(self.prefix), shard.name) for shard in shards]
+
+    def rename_shards(self, outputs: Sequence[ShardOutput]) -> None:
+        """Give shards the final paths that a dataset of as many shards has."""
+        for output, path in zip(outputs, self.shard_paths(len(outputs)), strict=True):
+            output.rename(path)
 
     def create_shard(self, path: str) -> ShardOutput:
         """Start a shard; `path` is its final path."""
@@ -241,7 +251,11 @@ class DatasetOutput:
         return [text for output in self.outputs for text in output.warnings]
 
     def commit(self, outputs: Sequence[ShardOutput], description: DatasetDescription) -> None:
-        """Give all finished shards their final names, or none if an error occurs; then release the lock."""
+        """Give all finished shards their final names; then release the lock.
+
+        After an error, none has its final name. Only if old shards are being overwritten, a journal may remain, from
+        which `repair` completes the commit.
+        """
         for output in outputs:
             output.check_not_existing()
         shards = [output.prepare(description.schema, description.payload, description.classes) for output in outputs]

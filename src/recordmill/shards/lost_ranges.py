@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.shards.native_errors import native_errors
-from recordmill.shards.sound_records import ONE_RECORD, STREAM_FAULTS, DamagedArea, SoundRecords, list_gaps
-from recordmill.shards.verify import Inspection
+from recordmill.shards.sound_records import ONE_RECORD, DamagedArea, SoundRecords, list_gaps
+from recordmill.shards.verify import STREAM_FAULTS, Inspection
 from recordmill.types import Fault
 
 # At most this many zero bytes at the end of a shard are regarded as fill of the file system, not as lost records.

@@ -34,7 +34,7 @@ from recordmill.shards.index import (
 )
 from recordmill.shards.native_errors import convert_error, convert_memory_error, native_errors
 from recordmill.shards.open import OpenShard
-from recordmill.shards.sidecar import compute_probes, serialize_sidecar
+from recordmill.shards.sidecar import serialize_sidecar
 from recordmill.storage.base import OutputFile, Storage, output_exists_error, write_temporary_file
 from recordmill.storage.compression import Compression, Compressor, check_compression
 from recordmill.storage.local import LOCAL
@@ -271,29 +271,24 @@ class ShardOutput:
 
         After this, a commit only renames files.
         """
-        temporary = self._file.temporary
+        temporary, saves_index = self._file.temporary, self._index_mode == "auto"
         with native_errors(self.path):
             source = self._storage.open([temporary], self._compression, self.num_bytes + 1)
-            num_stored = source.num_stored_bytes or 0
-            probes = compute_probes(source, num_stored)
-            if self._index_mode == "auto":
-                shard = OpenShard((temporary,), source, self.format, self._compression, self._storage)
-                self._prepare_sidecar(shard, schema, payload, classes)
+            if self._compression is not None and saves_index:
+                _core.scan(source, self.format.framing.kind)  # The scan collects seek points.
+            shard = OpenShard((temporary,), source, self.format, self._compression, self._storage)
+            sidecar = build_sidecar(shard, self.index, self.num_bytes)
+        if saves_index:
+            sidecar.schema, sidecar.payload, sidecar.classes = schema, payload, classes
+            sidecar.checksums = self.checksums
+            self._prepare_sidecar(serialize_sidecar(sidecar))
         if self._foreign_codec is not None:
             path = foreign_index_path(self.path, self._foreign_codec.suffix)
             data = self._foreign_codec.serialize(self.index, self._keys)
             self._foreign_index = write_temporary_file(self._storage, path, data, overwrite=self._overwrite)
-        return ManifestShard(os.path.basename(self.path), num_stored, self.num_records, probes)
+        return ManifestShard(os.path.basename(self.path), sidecar.num_stored_bytes, self.num_records, sidecar.probes)
 
-    def _prepare_sidecar(
-        self, shard: OpenShard, schema: Schema | None, payload: str | None, classes: list[str] | None
-    ) -> None:
-        if self._compression is not None:
-            _core.scan(shard.source, self.format.framing.kind)  # The scan collects seek points.
-        sidecar = build_sidecar(shard, self.index, self.num_bytes)
-        sidecar.schema, sidecar.payload, sidecar.classes = schema, payload, classes
-        sidecar.checksums = self.checksums
-        data = serialize_sidecar(sidecar)
+    def _prepare_sidecar(self, data: bytes) -> None:
         try:
             self._sidecar = write_temporary_file(self._storage, sidecar_path(self.path), data, overwrite=True)
         except OSError as error:

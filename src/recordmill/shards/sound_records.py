@@ -20,11 +20,9 @@ from recordmill.shards.index import ShardIndex
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard
 from recordmill.shards.sidecar import Sidecar, has_any_equal_block
-from recordmill.shards.verify import Inspection, choose_codec, find_index, inspect_shard
+from recordmill.shards.verify import STREAM_FAULTS, Inspection, choose_codec, find_index, inspect_shard
 from recordmill.types import Fault, FrameIndex, Ragged
 
-# Faults after which a stream cannot be read, so that the end of the shard is unknown.
-STREAM_FAULTS = ("bad_compression", "limit_exceeded")
 # Each of these faults affects exactly one record and not its length, so the start of the next record is known.
 ONE_RECORD = ("payload_checksum", "sidecar_checksum", "bad_payload", "bad_padding", "record_too_long")
 _KNOWN_END = (*ONE_RECORD, *STREAM_FAULTS)

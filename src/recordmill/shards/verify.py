@@ -33,7 +33,7 @@ from recordmill.types import Fault, FrameIndex
 _MAX_FAULTS = 10_000
 _MAX_PRINTED_FAULTS = 10
 # Kinds of faults after which the rest of a compressed stream is not read.
-_STREAM_FAULTS = ("bad_compression", "limit_exceeded")
+STREAM_FAULTS = ("bad_compression", "limit_exceeded")
 # The native scan neither parses payloads of more bytes than this nor checks their padding.
 _MAX_PARSED_BYTES = 64 << 20
 
@@ -261,7 +261,7 @@ def _describe_guarantees(inspection: Inspection) -> list[str]:
         lines.append("the sidecar index was not used: it belongs to another file or to an earlier version of this file")
     if not framing.can_resync and sidecar is None:
         lines.append("records after a damaged length cannot be found")
-    if shard.compression is not None and not any(fault.kind in _STREAM_FAULTS for fault in faults):
+    if shard.compression is not None and not any(fault.kind in STREAM_FAULTS for fault in faults):
         lines.append(f"the {shard.compression} stream was compared with its checksum")
     if codec is not None and codec.kind is not None:
         num_large = int(np.count_nonzero(sound.lengths > _MAX_PARSED_BYTES))

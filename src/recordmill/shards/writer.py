@@ -329,8 +329,7 @@ class ShardWriter(_WriterBase):
         self._sink.finish()
         outputs = self._dataset.outputs
         if self._is_rolling:
-            for output, path in zip(outputs, self._dataset.shard_paths(len(outputs)), strict=True):
-                output.rename(path)
+            self._dataset.rename_shards(outputs)
         payload = self._codec.name if self._schema is not None else None
         self._dataset.commit(outputs, DatasetDescription(self._schema, payload))
 
