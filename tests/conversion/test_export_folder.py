@@ -255,3 +255,17 @@ def test_export_rejects_batches_and_endless_datasets(packed: Path, tmp_path: Pat
     for dataset in (rm.open(packed).batch(2), rm.open(packed).repeat()):
         with pytest.raises(ValueError, match=r"batches|endless"):
             rm.export(dataset, tmp_path / "x", to="folder")
+
+
+@pytest.mark.deep
+def test_export_finds_collisions_among_more_names_than_memory_keeps(tmp_path: Path) -> None:
+    count = 210_000
+    with rm.ShardWriter(tmp_path / "a.tfrecord") as writer:
+        for number in range(count):
+            writer.write({"image": b"", "name": f"{number % 100}/{number}"})
+        for key in ("0/0", "1/1.BIN", "99/199999", "7"):
+            writer.write({"image": b"x", "name": key})
+    result = rm.export(tmp_path / "a.tfrecord", tmp_path / "files", to="folder")
+    assert [entry.key for entry in result.renamed] == ["0/0", "1/1.BIN", "99/199999"]
+    assert result.num_files == count + 4
+    assert [name for name in os.listdir(tmp_path / "files") if name.startswith(".")] == []

@@ -18,7 +18,16 @@ _RESERVED_CHARACTERS = re.compile(r'[<>:"|?*\\]')
 _RESERVED_NAMES = re.compile(r"(?:^|/)(?:CON|PRN|AUX|NUL|COM\d|LPT\d)(?:[./]|$)", re.IGNORECASE)
 # Most keys have this form, which needs no further checks except for reserved names and lengths.
 _PLAIN_KEY = re.compile(r"\w+(?:[.-]+\w+)*(?:/\w+(?:[.-]+\w+)*)*", re.ASCII)
-_CACHED_FOLDERS = 100_000
+# Limits of the names and folders that are kept in memory.
+_RECENT_NAMES = 100_000
+_CACHED_FOLDERS = 20_000
+_CREATE_DATABASE = (
+    "PRAGMA journal_mode=OFF",
+    "PRAGMA synchronous=OFF",
+    "PRAGMA cache_size=-32768",
+    "CREATE TABLE names (folded TEXT PRIMARY KEY, name TEXT, is_folder INTEGER) WITHOUT ROWID",
+    "BEGIN",
+)
 
 
 def find_problem(key: str) -> str | None:
@@ -70,27 +79,20 @@ def _fold(name: str) -> str:
 
 
 class NameRegistry:
-    """The names that an export has used, in a temporary database, so that memory does not grow with their number.
+    """The names that an export has used. Memory is bounded: most names are kept in a temporary database.
 
     Parameters
     ----------
     path : str
-        The database; the caller removes it.
+        The database, which is created if there are many names; the caller removes it.
     """
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._folders: set[str] = set()
-        with self._write_errors():
-            self._database = sqlite3.connect(path, isolation_level=None)
-            for statement in (
-                "PRAGMA journal_mode=OFF",
-                "PRAGMA synchronous=OFF",
-                "PRAGMA cache_size=-32768",
-                "CREATE TABLE names (folded TEXT PRIMARY KEY, name TEXT, is_folder INTEGER) WITHOUT ROWID",
-                "BEGIN",
-            ):
-                self._database.execute(statement)
+        # The latest names by their folded form, each with whether it is a folder. All others are in the database.
+        self._recent: dict[str, tuple[str, bool]] = {}
+        self._database: sqlite3.Connection | None = None
 
     def add_folder(self, name: str) -> str | None:
         """Reserve a folder for any number of files; return why that is impossible, or None."""
@@ -115,18 +117,36 @@ class NameRegistry:
 
     def _insert(self, name: str, *, is_folder: bool) -> str | None:
         folded = name.lower() if name.isascii() else _fold(name)
-        with self._write_errors():
-            cursor = self._database.execute("INSERT OR IGNORE INTO names VALUES (?, ?, ?)", (folded, name, is_folder))
-            if cursor.rowcount:
-                return None
-            known, was_folder = self._database.execute(
-                "SELECT name, is_folder FROM names WHERE folded = ?", (folded,)
-            ).fetchone()
+        entry = self._recent.get(folded) or self._find_in_database(folded)
+        if entry is None:
+            self._recent[folded] = name, is_folder
+            if len(self._recent) >= _RECENT_NAMES:
+                self._move_to_database()
+            return None
+        known, was_folder = entry
         if known != name:
             return f"it differs from {known!r} only in case or Unicode form"
         if is_folder and was_folder:
             return None
         return "a file has this name" if not (is_folder or was_folder) else "a file and a folder have this name"
+
+    def _find_in_database(self, folded: str) -> tuple[str, bool] | None:
+        if self._database is None:
+            return None
+        with self._write_errors():
+            query = "SELECT name, is_folder FROM names WHERE folded = ?"
+            entry: tuple[str, bool] | None = self._database.execute(query, (folded,)).fetchone()
+        return entry
+
+    def _move_to_database(self) -> None:
+        with self._write_errors():
+            if self._database is None:
+                self._database = sqlite3.connect(self._path, isolation_level=None)
+                for statement in _CREATE_DATABASE:
+                    self._database.execute(statement)
+            rows = ((folded, *entry) for folded, entry in self._recent.items())
+            self._database.executemany("INSERT INTO names VALUES (?, ?, ?)", rows)
+        self._recent = {}
 
     @contextmanager
     def _write_errors(self) -> Iterator[None]:
@@ -137,4 +157,5 @@ class NameRegistry:
 
     def close(self) -> None:
         """Close the database."""
-        self._database.close()
+        if self._database is not None:
+            self._database.close()

@@ -16,7 +16,7 @@ from recordmill.schema import Feature
 from recordmill.types import Ragged
 
 # Samples that become one row group: their number and their size.
-_GROUP_ROWS, _GROUP_BYTES = 65_536, 16 << 20
+_GROUP_ROWS, _GROUP_BYTES = 16_384, 16 << 20
 # Key of the class names in the metadata of the file, as a JSON array.
 CLASSES_KEY = "recordmill.classes"
 
