@@ -20,8 +20,11 @@ from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipP
 
 BASH_LIMIT_S = 100
 
-# These modules forward all names to Keras, also those that pytest looks up, and fast tests run without Keras.
-collect_ignore = [f"src/recordmill/compat/tensorflow/keras/{name}.py" for name in ("__init__", "backend", "callbacks")]
+# These modules forward names to frameworks, also those that pytest looks up, and fast tests run without frameworks.
+collect_ignore = [
+    *(f"src/recordmill/compat/tensorflow/keras/{name}.py" for name in ("__init__", "backend", "callbacks")),
+    *(f"src/recordmill/adapters/{name}/__init__.py" for name in ("keras", "torch")),
+]
 
 
 def _enter_empty_folder(namespace: dict[str, Any]) -> None:
