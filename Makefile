@@ -28,7 +28,7 @@ export VIRTUAL_ENV := $(VENV)
 export PYO3_PYTHON := $(VENV)/bin/python
 export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONPATH PYTHONHOME CONDA_PREFIX
-unexport PYTHONDONTWRITEBYTECODE # Each of many processes would compile every module that it imports.
+unexport PYTHONDONTWRITEBYTECODE # With it, each test process compiles all modules that it imports.
 
 # uv does not read pip's configuration: hand it the index and the certificates that pip uses.
 define pip_settings

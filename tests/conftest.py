@@ -15,7 +15,6 @@ TIME_LIMITS_S = {"deep": 1200, "campaign": 3600}
 
 # On a busy machine, the duration of an example has no meaning.
 _UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("short", max_examples=5, derandomize=True, **_UNTIMED)
 settings.register_profile("fast", max_examples=25, derandomize=True, **_UNTIMED)
 # Results in CI are reproducible; local deep tests use new random examples in each run.
 settings.register_profile("deep", max_examples=100, print_blob=True, derandomize="CI" in os.environ, **_UNTIMED)

@@ -130,10 +130,11 @@ def test_resumed_training_reaches_same_weights(family: str, form: str, squares: 
     assert equal(resumed, complete) and losses[-1] < 0.7 * losses[0]
 
 
-def test_resumed_training_on_torch_backend_reaches_same_weights(squares: Path) -> None:
+@pytest.mark.parametrize("form", keras_training.FORMS)
+def test_resumed_training_on_torch_backend_reaches_same_weights(form: str, squares: Path) -> None:
     environment = {**os.environ, "KERAS_BACKEND": "torch", "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.run(
-        [sys.executable, "-W", "ignore", str(keras_training.__file__), "dataset", str(squares)],
+        [sys.executable, "-W", "ignore", str(keras_training.__file__), form, str(squares)],
         capture_output=True, text=True, check=False, env=environment, timeout=600,
     )  # fmt: skip
     assert process.returncode == 0, process.stderr[-3000:]

@@ -25,7 +25,7 @@ import recordmill as rm
 NUM_IMAGES = 300
 PACK = ("pack", "photos", "out/train", "--quiet", "--shards", "5", "--encode", "png", "--exif")
 NUM_KILLS = pytest.mark.parametrize(
-    "num_kills", [pytest.param(2, marks=pytest.mark.deep), pytest.param(43, marks=pytest.mark.campaign)]
+    "num_kills", [pytest.param(3, marks=pytest.mark.deep), pytest.param(43, marks=pytest.mark.campaign)]
 )
 
 Check = Callable[[], object]

@@ -19,7 +19,7 @@ def run(folder: Path, epochs: int) -> str:
     return done.stdout
 
 
-@pytest.mark.campaign
+@pytest.mark.deep
 def test_second_run_of_resnet_resumes_from_newest_checkpoint(tmp_path: Path) -> None:
     first = run(tmp_path / "run", 1)
     (made,) = (tmp_path / "run" / "ckpt").iterdir()

@@ -9,7 +9,7 @@ import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.internal import api_implementation
 from google.protobuf.message import DecodeError, Message
-from hypothesis import example, given, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from recordmill.testing import messages, strategies
 from recordmill.testing.faults import OracleError
@@ -151,6 +151,16 @@ def test_google_protobuf_here_is_the_upb_that_users_have() -> None:
 @given(message=any_messages())
 @example(message=b"\x7b\x00\x00\x7c")
 def test_decode_of_any_message_agrees_with_google_protobuf(
+    google: Callable[[bytes], Comparable], oracle: Callable[[bytes], Comparable], message: bytes
+) -> None:
+    assert outcome(oracle, message) == outcome(google, message)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("google, oracle", PAIRS)
+@settings(max_examples=350, deadline=None)
+@given(message=any_messages())
+def test_decode_of_many_messages_agrees_with_google_protobuf(
     google: Callable[[bytes], Comparable], oracle: Callable[[bytes], Comparable], message: bytes
 ) -> None:
     assert outcome(oracle, message) == outcome(google, message)

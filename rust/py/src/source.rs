@@ -155,12 +155,12 @@ fn read_block(py: Python<'_>, source: &Arc<dyn ReadAt>, offset: u64, length: usi
     let source = source.clone();
     let read = py.detach(move || {
         // A caller may ask for far more than there is, so only the part that is read next is filled with zeros.
+        let first_length = total.map_or(FIRST_READ_BYTES, |_| length);
         let mut data = memory::with_capacity(length)?;
-        data.resize(if total.is_some() { length } else { length.min(FIRST_READ_BYTES) }, 0);
         let mut done = 0;
         while done < length {
             if done == data.len() {
-                data.resize(length.min(2 * done), 0);
+                data.resize(length.min(first_length.max(2 * done)), 0);
             }
             match source.read_at(offset.saturating_add(done as u64), &mut data[done..])? {
                 0 => break,
