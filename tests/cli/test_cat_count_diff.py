@@ -70,6 +70,11 @@ def test_dash_reads_paths_from_standard_input(run: Run, shards: Path, monkeypatc
     names = sorted(str(path) for path in shards.glob("*.tfrecord"))
     monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(names) + "\n"))
     assert run("count", "--json", "-").json["shards"] == dict.fromkeys(names, 5)
+    for command, destination in (("convert", "all.tfrecord"), ("split", "parts")):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(names) + "\n"))
+        parts = ["a=0.5", "b=0.5"] if command == "split" else []
+        assert run(command, "-", shards.parent / destination, *parts).code == 0
+        assert len(rm.open(shards.parent / destination)) == 10
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     empty = run("count", "-")
     assert empty.code == 2 and "expected a path per line on standard input" in empty.err

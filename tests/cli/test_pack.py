@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -185,6 +186,38 @@ def test_pack_no_labels_stores_only_images(run: Run, flat: Path, tmp_path: Path)
     assert result.code == 2 and "--no-labels" in result.err
     assert run("pack", flat, tmp_path / "x.tfrecord", "--no-labels").code == 0
     assert set(rm.open(tmp_path / "x.tfrecord").schema) == {"image"}
+
+
+def test_pack_dash_reads_paths_of_images(
+    run: Run, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = sorted((str(path.relative_to(photos)) for path in photos.rglob("*.jpg")), reverse=True)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(names) + "\n"))
+    result = run("pack", "-", tmp_path / "x.tfrecord", "--root", photos, "--keep-name")
+    assert (result.code, result.err) == (0, "")
+    examples = list(rm.open(tmp_path / "x.tfrecord"))
+    assert [example["name"] for example in examples] == [name.encode() for name in names]
+    assert [example["image"] for example in examples] == [(photos / name).read_bytes() for name in names]
+    assert "label" not in examples[0]
+
+
+@pytest.mark.parametrize(
+    "lines, options, message",
+    [
+        ("", [], "expected a path per line on standard input"),
+        ("no.jpg\n", [], "no.jpg"),
+        ("a.jpg\na.jpg\n", [], "line 2 lists an image that is already listed"),
+        ("a.jpg\n", ["--label", "0"], "--label has no effect"),
+        ("a.jpg\n", ["--source", "table"], "--source table cannot be combined with -"),
+    ],
+)
+def test_pack_dash_refuses_invalid_lists(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str, options: list[str], message: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(lines))
+    result = run("pack", "-", tmp_path / "x.tfrecord", *options)
+    assert result.code == 2 and message in result.err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_pack_prints_no_progress_without_terminal(run: Run, photos: Path, tmp_path: Path) -> None:

@@ -44,6 +44,36 @@ def test_classes_survive_stages_and_pickling(packed: Path) -> None:
     assert rm.mix([rm.open(packed), rm.open(packed).take(1)], weights=[1, 1]).classes == ["cat", "dog"]
 
 
+@pytest.mark.parametrize("stage", ["none", "take", "map"])
+def test_convert_keeps_classes_of_shards_without_manifest(packed: Path, tmp_path: Path, stage: str) -> None:
+    (packed / ".train.manifest.json").unlink()
+    dataset = rm.open(packed)
+    sources = {"none": packed, "take": dataset.take(1), "map": dataset.map(lambda sample: sample)}
+    rm.convert(sources[stage], tmp_path / "new/train", format="ofrecord")
+    assert rm.open(tmp_path / "new").classes == ["cat", "dog"]
+
+
+def test_split_and_salvage_keep_classes(packed: Path, tmp_path: Path) -> None:
+    rm.split(packed, tmp_path / "parts", {"a": 0.5, "b": 0.5})
+    rm.salvage(packed, tmp_path / "saved/train")
+    for path in (tmp_path / "parts/a", tmp_path / "parts/b", tmp_path / "saved"):
+        assert rm.open(path).classes == ["cat", "dog"]
+
+
+def test_convert_and_salvage_store_classes_of_labels_file(tmp_path: Path) -> None:
+    source = write_shards(tmp_path / "in")
+    (source / "labels.txt").write_text("cat\ndog\n")
+    rm.convert(source, tmp_path / "new/train")
+    rm.salvage(source, tmp_path / "saved/train")
+    for path in (tmp_path / "new", tmp_path / "saved"):
+        assert rm.open(path).classes == ["cat", "dog"]
+
+
+def test_convert_of_shards_with_other_classes_keeps_none(packed: Path, tmp_path: Path) -> None:
+    rm.convert([packed, write_shards(tmp_path / "plain")], tmp_path / "new/train")
+    assert rm.open(tmp_path / "new").classes is None
+
+
 def test_mixture_of_other_classes_has_none(packed: Path, tmp_path: Path) -> None:
     other = rm.open(write_shards(tmp_path / "plain"))
     assert other.classes is None

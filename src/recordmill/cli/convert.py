@@ -10,6 +10,7 @@ from recordmill.cli.errors import FAULTS, OK
 from recordmill.cli.options import (
     FORMATS,
     PAYLOADS,
+    SHARD_HELP,
     Commands,
     add_break_lock_option,
     add_command,
@@ -24,9 +25,7 @@ one dataset. Options take effect in the order in which they are listed below. A 
 change is copied without parsing it.
 
 DEST is the prefix of the shard names (out/train), a folder with a trailing slash (out/), or the name
-of a single shard (train.rec).
-
-example: recordmill convert in/train out/train --where "label == 3 and width > 200" --shards 8"""
+of a single shard (train.rec)."""
 _MAX_LISTED = 20
 
 
@@ -39,7 +38,7 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
         _DESCRIPTION,
         example='recordmill convert out/train out/labels-3 --where "label == 3" --format recordio',
     )
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="a file, folder, prefix, or quoted glob pattern")
+    parser.add_argument("paths", nargs="+", metavar="SOURCE", help=SHARD_HELP)
     parser.add_argument("destination", metavar="DEST", help="prefix, folder or name of the new shards")
     _add_selection_options(parser)
     _add_feature_options(parser)
@@ -138,7 +137,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
 
     names = "where sample skip take shuffle select drop rename cast encode quality resize image_feature resume"
     options = {name: getattr(args, name) for name in names.split()}
-    result = rm.convert(args.sources, args.destination, **options, **collect_output_options(args))
+    result = rm.convert(args.paths, args.destination, **options, **collect_output_options(args))
     print_skipped(result.to_json()["skipped"])
     printer.print_result(result.to_json(), format_result(result.to_json()))
     return FAULTS if result.skipped else OK

@@ -37,6 +37,7 @@ SOURCE has one of these kinds. The kind is detected unless --source is given:
   list     a .lst file of MXNet; --root is the folder of the images
   table    a .csv or .tsv file with columns for image and label
   pairs    images and masks in the layout of Pascal VOC (also: --pairs)
+  -        standard input, with the path of an image on each line; images get no labels
 
 DEST is the prefix of the shard names (out/train), a folder with a trailing slash (out/), or the name
 of a single shard (train.rec). Files are stored unchanged unless --encode is given."""
@@ -48,7 +49,7 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
     parser = add_command(
         commands, "pack", "pack image files into shards", _DESCRIPTION, "recordmill pack photos out/train --shards 4"
     )
-    parser.add_argument("source", metavar="SOURCE", help="folder or file to pack")
+    parser.add_argument("source", metavar="SOURCE", help="folder or file to pack, or - for a list of paths")
     parser.add_argument("destination", metavar="DEST", help="prefix, folder or name of the shards")
     _add_source_options(parser)
     _add_output_options(parser)

@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from recordmill.cli.export import parse_class_names
+from recordmill.cli.options import read_path_lists
 
 KINDS = ("folder", "labels", "list", "table", "pairs")
 
@@ -16,6 +17,8 @@ def create_source(args: argparse.Namespace) -> Any:
     import recordmill as rm
     from recordmill.packing.sources import check_exists, detect_source_kind
 
+    if args.source == "-":
+        return _create_path_list(args)
     check_exists(args.source)
     kind = args.kind or detect_source_kind(args.source)
     _check_options_have_effect(args, kind)
@@ -41,6 +44,16 @@ def create_source(args: argparse.Namespace) -> Any:
         header=args.header,
         **allowed,
     )
+
+
+def _create_path_list(args: argparse.Namespace) -> Any:
+    from recordmill.packing.sources.lists import PathList
+
+    if args.kind is not None:
+        raise ValueError(f"--source {args.kind} cannot be combined with -, which reads a list of paths")
+    _check_options_have_effect(args, "paths")
+    paths = tuple(read_path_lists(["-"]))
+    return PathList(paths, "standard input", args.root, args.allow_outside, args.allow_duplicates)
 
 
 def _create_image_pairs(args: argparse.Namespace) -> Any:
@@ -70,15 +83,15 @@ def _check_options_have_effect(args: argparse.Namespace, kind: str) -> None:
     import recordmill as rm
 
     options = {
-        "--root": (args.root is not None, ("labels", "list", "table")),
+        "--root": (args.root is not None, ("labels", "list", "table", "paths")),
         "--split": (args.split is not None, ("pairs",)),
         "--names": (args.names is not None, ("pairs",)),
         "--image": (args.image is not None, ("table",)),
         "--label": (args.label is not None, ("table",)),
         "--features": (args.features is not None, ("table",)),
         "--no-header": (not args.header, ("table",)),
-        "--allow-duplicates": (args.allow_duplicates, ("labels", "list", "table")),
-        "--no-labels": (not args.labels, ("folder", "table")),
+        "--allow-duplicates": (args.allow_duplicates, ("labels", "list", "table", "paths")),
+        "--no-labels": (not args.labels, ("folder", "table", "paths")),
         "--classes": (args.classes is not None, ("folder", "table")),
     }
     for option, (is_set, kinds) in options.items():

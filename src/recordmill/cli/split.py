@@ -8,14 +8,12 @@ from typing import Any
 
 from recordmill.cli.convert import add_output_options, add_running_options, collect_output_options, print_skipped
 from recordmill.cli.errors import FAULTS, OK
-from recordmill.cli.options import Commands, add_command
+from recordmill.cli.options import SHARD_HELP, Commands, add_command, read_path_lists
 from recordmill.cli.printer import Printer, format_bytes, format_count
 
 _DESCRIPTION = """\
 Divide the records of a dataset at random into parts. Every record is in exactly one part, and the same
-seed results in the same parts. DEST is the folder of the new datasets, which are named after the parts.
-
-example: recordmill split data/all data train=0.9 val=0.1 --by label"""
+seed results in the same parts. DEST is the folder of the new datasets, which are named after the parts."""
 
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
@@ -27,7 +25,7 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
         _DESCRIPTION,
         example="recordmill split out/all out/parts train=0.9 val=0.1 --by label",
     )
-    parser.add_argument("source", metavar="SOURCE", help="a file, folder, prefix, or quoted glob pattern")
+    parser.add_argument("source", metavar="SOURCE", help=SHARD_HELP)
     parser.add_argument("destination", metavar="DEST", help="folder of the new datasets")
     parser.add_argument("parts", nargs="+", type=_parse_part, metavar="NAME=SHARE", help="parts, such as train=0.9")
     group = parser.add_argument_group("choice").add_mutually_exclusive_group()
@@ -59,7 +57,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
         raise ValueError("a part is named twice")
     options = collect_output_options(args)
     result = rm.split(
-        args.source, args.destination, parts, by=args.by, group=args.group, seed=args.seed, **options
+        read_path_lists([args.source]), args.destination, parts, by=args.by, group=args.group, seed=args.seed, **options
     ).to_json()
     skipped = [record for part in result["parts"].values() for record in part["skipped"]]
     print_skipped(skipped)

@@ -177,18 +177,16 @@ def convert(  # noqa: PLR0913 (the options of one command)
         raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'out/train'")
     if isinstance(source, Dataset) and source.batch_stage is not None:
         raise ValueError("convert() requires a dataset without batch(), because it writes single records")
-    records, positions = open_records(source)
-    sources = [records] if records is not None else []
-    collections = [collection for record in sources for collection in record.collections]
+    opened = open_records(source)
+    collections = [] if isinstance(opened, Dataset) else opened[0].collections
     format_ = choose_output_format(target, format, collections)
     codec = choose_output_payload(payload, format_, collections)
     check_output_compression(format_, compression)
-    if records is None and isinstance(source, Dataset):
-        dataset = prepare_workers(source, run)
+    if isinstance(opened, Dataset):
+        dataset = prepare_workers(opened, run)
         writer = StreamWriter(dataset, selection, changes, codec, target, format_, outputs, run)
         return writer.write(Progress(None, progress))
-    if records is None:
-        raise TypeError(f"source must be a path or a Dataset, got {type(source).__name__}")
+    records, positions = opened
     converter = Converter(records, format_.name, codec.name, changes, on_error)
     converter.check()
     if where is not None:
@@ -196,29 +194,28 @@ def convert(  # noqa: PLR0913 (the options of one command)
     selected = select_records(records, positions, selection, on_error, run.workers)
     options = {"where": where, "sample": sample, "skip": skip, "take": take, "shuffle": shuffle}
     shards_writer = ShardsWriter(
-        converter, selected.positions, target, format_, outputs, run, options, selected.skipped, records.classes
+        converter, selected.positions, target, format_, outputs, run, options, selected.skipped
     )
     return shards_writer.write(Progress(len(selected.positions), progress))
 
 
-def open_records(source: Paths | Dataset) -> tuple[ShardRecords | None, RecordPositions]:
-    """Return the records of a source and their order; None for a dataset whose functions have to be called."""
+def open_records(source: Paths | Dataset) -> tuple[ShardRecords, RecordPositions] | Dataset:
+    """Return the records of a source and their order; a dataset whose functions have to be called stays a dataset."""
     if not isinstance(source, Dataset):
         records = open_sources(source)
         return records, range(len(records))
     origin = source.origin
     if not isinstance(origin, SourceOrigin) or not isinstance(origin.source, ShardCollection):
-        return None, range(0)
+        return source
     stages = source.pipeline.stages
     if not all(isinstance(stage, OrderStage) for stage in stages) or source.pipeline.length is None:
-        return None, range(0)
+        return source
     positions = Positions(0, range(source.pipeline.length))
     for number in range(len(stages) - 1, -1, -1):
         positions = stages[number].map_positions(positions, CompiledPipeline(origin, stages[:number]).length)
     values = positions.values
-    return ShardRecords([origin.source]), values if isinstance(values, range) and values.step == 1 else np.asarray(
-        values
-    )
+    is_consecutive = isinstance(values, range) and values.step == 1
+    return ShardRecords([origin.source]), values if is_consecutive else np.asarray(values)
 
 
 def choose_output_format(destination: str, name: str | None, collections: Sequence[Any]) -> Format:

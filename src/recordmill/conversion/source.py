@@ -82,12 +82,10 @@ class ShardRecords:
     ----------
     collections : list of ShardCollection
         Their formats, payloads and features may differ.
-    classes : list of str, optional
-        Class names in the order of the label numbers.
     """
 
-    def __init__(self, collections: Sequence[ShardCollection], classes: list[str] | None = None) -> None:
-        self.collections, self.classes = list(collections), classes
+    def __init__(self, collections: Sequence[ShardCollection]) -> None:
+        self.collections = list(collections)
         self._starts = np.cumsum([0, *map(len, self.collections)]).tolist()
         # Position of the first record of each shard.
         self._readers = [reader for collection in self.collections for reader in collection.readers]
@@ -101,6 +99,12 @@ class ShardRecords:
     def paths(self) -> list[str]:
         """Paths of all files in order."""
         return [path for collection in self.collections for path in collection.paths]
+
+    @property
+    def classes(self) -> list[str] | None:
+        """Class names in the order of the label numbers; None if there are none, or not the same ones everywhere."""
+        names = [collection.classes for collection in self.collections]
+        return names[0] if all(other == names[0] for other in names) else None
 
     def fingerprint(self) -> str:
         """Return a string that identifies the records, independent of the paths."""
@@ -207,13 +211,13 @@ def open_sources(paths: Paths) -> ShardRecords:
     selection = select_shards(names, LOCAL)
     try:
         if len(names) == 1 or not selection.manifests:
-            return ShardRecords([ShardCollection(names)], selection.classes)
+            return ShardRecords([ShardCollection(names)])
     except FormatError as error:
         if len(names) == 1 or error.expected != "one format":
             raise
     collections = [ShardCollection(name) for name in names]
     _check_no_repeated_file(collections)
-    return ShardRecords(collections, selection.classes)
+    return ShardRecords(collections)
 
 
 def _check_no_repeated_file(collections: Sequence[ShardCollection]) -> None:

@@ -149,9 +149,10 @@ def split(  # noqa: PLR0913 (the options of one command)
         raise ValueError(f"seed must be an integer of at least 0, got {seed!r}")
     outputs = OutputOptions(shards, max_shard_bytes, compression, -1, overwrite, index, break_lock)
     run = RunOptions(num_cpus() if workers is None else workers, "threads", on_error)
-    records, positions = open_records(source)
-    if records is None:
-        raise ValueError("split() requires paths, or a dataset without functions: convert() the dataset first")
+    opened = open_records(source)
+    if isinstance(opened, Dataset):
+        raise ValueError("split() requires paths, or a dataset without functions: convert() the dataset first")  # noqa: TRY004 (the stages are refused, not the type)
+    records, positions = opened
     assignment, classes = _assign(records, positions, shares, by, group, seed, run.workers)
     folder = check_local_path(destination)
     format_ = choose_output_format("", format, records.collections)
@@ -168,7 +169,6 @@ def split(  # noqa: PLR0913 (the options of one command)
             outputs,
             run,
             {},
-            classes=records.classes,
         )
     _check_outputs(writers)
     shown = Progress(len(positions), progress)

@@ -56,7 +56,6 @@ class StreamWriter:
     format: Format
     outputs: OutputOptions
     run: RunOptions
-    classes: list[str] | None = None
     _skipped: list[SkippedRecord] = field(default_factory=list, init=False)
 
     def write(self, progress: Progress) -> ConvertResult:
@@ -84,7 +83,7 @@ class StreamWriter:
                 for shard, path in zip(sink.outputs, output.shard_paths(len(sink.outputs)), strict=True):
                     shard.rename(path)
             payload = None if schema is None else self.payload.name
-            output.commit(sink.outputs, DatasetDescription(schema, payload, self.classes))
+            output.commit(sink.outputs, DatasetDescription(schema, payload, self.dataset.classes))
         except BaseException:
             output.discard()
             raise

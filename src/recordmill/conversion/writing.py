@@ -148,7 +148,6 @@ class ShardsWriter:
     run: RunOptions
     options: dict[str, Any]
     skipped: list[SkippedRecord] = field(default_factory=list)
-    classes: list[str] | None = None
     _collector: SchemaCollector = field(init=False)
 
     def __post_init__(self) -> None:
@@ -186,7 +185,8 @@ class ShardsWriter:
             shards = self._write_shards(dataset, record, finished, paths, progress)
             schema = self._collector.schema()
             payload = self.converter.payload if schema is not None else None
-            dataset.commit(shards, DatasetDescription(schema, payload, self.classes, digest_of_run(description)))
+            classes = self.converter.source.classes
+            dataset.commit(shards, DatasetDescription(schema, payload, classes, digest_of_run(description)))
         except BaseException:
             dataset.discard(keep_finished=self.run.resume)
             if not self.run.resume:

@@ -16,6 +16,7 @@ from recordmill.errors import FormatError, FramingError, InputError, LimitError,
 from recordmill.formats.base import Format
 from recordmill.formats.registry import FORMATS, get_format
 from recordmill.schema import Schema
+from recordmill.shards.class_names import find_classes
 from recordmill.shards.completeness import Selection, select_shards
 from recordmill.shards.dataset_output import DatasetDescription, DatasetOutput, ShardOptions
 from recordmill.shards.foreign_index import read_foreign_index
@@ -222,7 +223,7 @@ def salvage_shards(
         check_no_source(storage, files, [*paths, *dataset.find_other_shards(paths)])
         dataset.check_not_existing(paths)
         dataset.remove_leftover_files()
-        result = _Salvage(storage, files, dataset, format_, options, payload).run()
+        result = _Salvage(storage, selection, dataset, format_, options, payload).run()
     except BaseException:
         dataset.discard()
         raise
@@ -305,21 +306,22 @@ class _Salvage:
     def __init__(
         self,
         storage: Storage,
-        files: Sequence[str],
+        selection: Selection,
         dataset: DatasetOutput,
         format_: Format,
         options: Mapping[str, Any],
         payload: str | None,
     ) -> None:
-        self._storage, self._files, self._dataset, self._format = storage, files, dataset, format_
+        self._storage, self._selection, self._dataset, self._format = storage, selection, dataset, format_
         self._options, self._payload = options, payload
-        self._paths = dataset.shard_paths(len(files))
+        self._paths = dataset.shard_paths(len(selection.files))
         self._lost: list[LostRanges] = []
-        # Schema and payload codec that the writer saved, for each shard with sound records.
+        # Schema, payload codec and class names that the writer saved, for each shard with sound records.
         self._schemas: list[tuple[Schema | None, str | None]] = []
+        self._classes: list[list[str] | None] = []
 
     def run(self) -> SalvageResult:
-        for files in group_spanning_files(self._files, self._options, self._storage):
+        for files in group_spanning_files(self._selection.files, self._options, self._storage):
             self._copy_stream(files)
         outputs = self._dataset.outputs
         if any(output.num_records for output in outputs):
@@ -342,8 +344,9 @@ class _Salvage:
         outputs, (schema, payload) = self._dataset.outputs, self._schemas[0]
         if schema is None or any(known != (schema, payload) for known in self._schemas):
             schema = payload = None
+        classes = find_classes(self._storage, self._selection.files, self._selection.classes, self._classes)
         self._dataset.rename_shards(outputs)
-        self._dataset.commit(outputs, DatasetDescription(schema, payload))
+        self._dataset.commit(outputs, DatasetDescription(schema, payload, classes))
 
     def _copy_stream(self, files: Sequence[str]) -> None:
         """Copy the sound records of one file, or of several files whose records continue in the next one."""
@@ -359,7 +362,9 @@ class _Salvage:
             return
         self._lost.append(find_lost_ranges(records))
         if len(records.frames):
-            self._schemas.append(_find_writer_schema(records.inspection.sidecar))
+            sidecar = records.inspection.sidecar
+            self._schemas.append(_find_writer_schema(sidecar))
+            self._classes.append(None if sidecar is None else sidecar.classes)
         keys = self._find_keys(records)
         for start, stop in _split_by_file(shard, records.frames):
             output = self._add_shard(stop - start)

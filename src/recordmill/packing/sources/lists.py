@@ -1,4 +1,4 @@
-"""Sources that are text files: label files of JSON lines, MXNet image lists, and CSV or TSV tables."""
+"""Sources that list images: label files of JSON lines, MXNet image lists, CSV or TSV tables, and lists of paths."""
 
 from __future__ import annotations
 
@@ -199,6 +199,40 @@ class ListFile(Source):
             lines=images.lines,
             allow_outside=self.allow_outside,
         )
+
+
+@dataclass(frozen=True)
+class PathList(Source):
+    """Images without labels, listed by their paths.
+
+    Parameters
+    ----------
+    paths : tuple of str
+    origin : str
+        Where the paths come from, for error messages.
+    root, allow_outside, allow_duplicates
+        As in `LabelFile`.
+    """
+
+    paths: tuple[str, ...]
+    origin: str
+    root: str | os.PathLike[str] | None = None
+    allow_outside: bool = False
+    allow_duplicates: bool = False
+
+    def read_items(self) -> Items:
+        """Return the images in the order of the paths.
+
+        Returns
+        -------
+        Items
+        """
+        names, lines = list(self.paths), range(1, len(self.paths) + 1)
+        root = "" if self.root is None else os.fspath(self.root)
+        checked_root = root if root and not self.allow_outside else None
+        _check_names(names, lines, self.origin, checked_root, self.allow_duplicates)
+        keys, allow_outside = np.arange(len(names)), self.allow_outside
+        return Items(names, keys, root, origin=self.origin, lines=lines, allow_outside=allow_outside)
 
 
 @suggest_constructor_arguments
