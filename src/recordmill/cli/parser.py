@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable
 from typing import NoReturn
+
+from recordmill.suggestions import suggest_name
 
 _INVALID_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from ([^)]*)\)")
 _UNRECOGNIZED = re.compile(r"unrecognized arguments: (--?[^\s=]+)")
@@ -21,13 +22,7 @@ class Parser(argparse.ArgumentParser):
 
     def _suggest(self, message: str) -> str | None:
         if match := _INVALID_CHOICE.search(message):
-            return _find_similar(match[1], (choice.strip("'\" ") for choice in match[2].split(",")))
+            return suggest_name(match[1], (choice.strip("'\" ") for choice in match[2].split(",")))
         if match := _UNRECOGNIZED.search(message):
-            return _find_similar(match[1], self._option_string_actions)
+            return suggest_name(match[1], self._option_string_actions)
         return None
-
-
-def _find_similar(name: str, names: Iterable[str]) -> str | None:
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(name, list(names), 1)), None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
@@ -16,6 +15,7 @@ from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
 from recordmill.packing.recode import Recoding, recode_image, recode_png_files
 from recordmill.schema import KINDS, Feature, Kind, Schema
+from recordmill.suggestions import suggest_name
 from recordmill.types import Ragged
 
 _IMAGE_NAMES = ("image", "images", "image/encoded", "jpg", "png", "payload")
@@ -132,14 +132,14 @@ class Changes:
 
 
 def _unknown_feature_error(option: str, name: str, schema: Mapping[str, Feature]) -> FeatureError:
-    close = difflib.get_close_matches(name, schema, 1)
+    similar = suggest_name(name, schema)
     return FeatureError(
         f"{option} names the feature {name!r}, which the records do not have",
         kind="feature_mismatch",
         feature=name,
         expected=", ".join(schema),
         found=name,
-        hint=f"did you mean {close[0]!r}?" if close else None,
+        hint=f"did you mean {similar!r}?" if similar else None,
     )
 
 

@@ -151,7 +151,8 @@ def split(  # noqa: PLR0913 (the options of one command)
     run = RunOptions(num_cpus() if workers is None else workers, "threads", on_error)
     opened = open_records(source)
     if isinstance(opened, Dataset):
-        raise ValueError("split() requires paths, or a dataset without functions: convert() the dataset first")  # noqa: TRY004 (the stages are refused, not the type)
+        hint = "convert() the dataset first"
+        raise ValueError(f"split() requires paths, or a dataset without functions: {hint}")  # noqa: TRY004 (no type error)
     records, positions = opened
     assignment, classes = _assign(records, positions, shares, by, group, seed, run.workers)
     folder = check_local_path(destination)

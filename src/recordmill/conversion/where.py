@@ -6,7 +6,6 @@ Only the node types that `_Evaluator` handles are allowed. The text is never exe
 from __future__ import annotations
 
 import ast
-import difflib
 import keyword
 import operator
 import re
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from recordmill.errors import WhereError
 from recordmill.schema import Feature, Kind
+from recordmill.suggestions import suggest_name
 from recordmill.types import Ragged
 
 _MAX_CHARACTERS, _MAX_NODES, _MAX_DEPTH = 10_000, 2_000, 100
@@ -238,8 +238,8 @@ def _node_column(text: str, node: ast.AST) -> int:
 
 
 def _raise_unknown_name(text: str, node: ast.AST, name: str, names: Sequence[str]) -> NoReturn:
-    close = difflib.get_close_matches(name, names, 1)
-    hint = f"did you mean {close[0]!r}?" if close else f"the features are {', '.join(names) or 'none'}"
+    similar = suggest_name(name, names)
+    hint = f"did you mean {similar!r}?" if similar else f"the features are {', '.join(names) or 'none'}"
     raise _error(text, _node_column(text, node), f"there is no feature {name!r}", hint=hint)
 
 

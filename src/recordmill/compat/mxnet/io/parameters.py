@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from recordmill.compat.mxnet.base import MXNetError, ParameterError, UnsupportedError
 from recordmill.compat.mxnet.interpolation import METHODS, NEAREST, RANDOM
+from recordmill.suggestions import suggest_name
 
 _MAX_INT = 2**31 - 1
 _MAX_SIDE = 1 << 15
@@ -231,8 +231,8 @@ def _parse_parameters(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> 
     """Convert the given values to the types of their defaults, and add the defaults of all other parameters."""
     for name in given:
         if name not in defaults:
-            close = difflib.get_close_matches(name, defaults, 1)
-            hint = f"did you mean {close[0]}?" if close else None
+            similar = suggest_name(name, defaults)
+            hint = f"did you mean {similar}?" if similar else None
             raise ParameterError(f"unknown parameter {name!r}", found=name, hint=hint)
     values = {
         name: _parse_value(name, given[name], default) if name in given else default
