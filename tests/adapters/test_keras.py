@@ -43,8 +43,9 @@ def test_dataset_weights_exclude_padding(squares: Path) -> None:
 
 
 def test_pickled_dataset_returns_same_batches(squares: Path) -> None:
-    with pytest.warns(UserWarning, match="workers of Keras 3 repeat batches"):
+    with pytest.warns(UserWarning, match="workers of Keras 3 repeat batches") as caught:
         data = create_dataset(squares, "ofrecord", workers=2)
+    assert caught[0].filename == __file__
     data.set_epoch(3)
     copy = pickle.loads(pickle.dumps(data))
     assert (copy.epoch, copy.workers) == (3, 2) and equal(copy[1], data[1])

@@ -197,5 +197,5 @@ def _warn_about_workers(workers: int, use_multiprocessing: bool) -> None:
             f"workers={workers}, use_multiprocessing={use_multiprocessing}: the workers of Keras 3 repeat batches from "
             "before the first epoch and delay all later ones, and saved states are not exact; omit these options, or "
             "use recordmill.keras.Stream, which computes batches in threads",
-            stacklevel=3,
+            stacklevel=4,  # this function, the constructor, and its decorator
         )

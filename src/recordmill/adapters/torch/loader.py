@@ -175,5 +175,5 @@ def warn_if_not_sharded(dataset: rm.Dataset, options: dict[str, Any]) -> None:
         warnings.warn(
             f"each of the {distributed.get_world_size()} ranks of torch.distributed loads all batches: add shard() to "
             "the pipeline to divide them among the ranks, or pass rank=0, world_size=1 if this is intended",
-            stacklevel=3,
+            stacklevel=4,  # this function, the caller, and its decorator
         )
