@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "datasets": NATIVE | ANY_FORMAT | {"storage"},
     "shards": NATIVE | ANY_FORMAT | {"storage", "datasets"},
     "shards.faces": NATIVE | {"storage", "shards", "formats.recordio.faces", "formats.recordio.payload"},
+    "shards.image_statistics": NATIVE | {"decode"},
     "decode": NATIVE,
     "packing": NATIVE | ANY_FORMAT | {"storage", "datasets", "shards", "decode"},
     "packing.resume": NATIVE | {"packing", "storage", "shards", PACKAGE},

@@ -16,7 +16,7 @@ from recordmill.cli.options import (
     get_reading_options,
     parse_positive_integer,
 )
-from recordmill.cli.preview import find_value_kind, format_value, to_json_value
+from recordmill.cli.preview import LABEL_FEATURES, find_class_name, find_value_kind, format_value, to_json_value
 from recordmill.cli.printer import Printer, format_table
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ _DESCRIPTION = """\
 Print the first records: kinds, shapes and shortened values of their features; the type and size of
 images; the class name of the label, if the shards have class names. With --json, print one object
 per record, each on its own line. A shortened value has the key "truncated"; --full prints all values."""
-# Names of the feature that contains the label number.
-_LABEL_FEATURES = ("label", "labels", "image/class/label")
 
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:
@@ -80,12 +78,12 @@ def _read_examples(dataset: Dataset, count: int) -> Iterator[dict[str, Any]]:
 
 def _find_class(example: dict[str, Any], classes: list[str] | None) -> tuple[str | None, str | None]:
     """Return the name of the label feature and the class name of its value; (None, None) if there is none."""
-    for name in _LABEL_FEATURES if classes else ():
+    for name in LABEL_FEATURES if classes else ():
         value = example.get(name)
         if getattr(value, "size", 0) == 1 and value.dtype.kind in "iuf":  # type: ignore[union-attr]
-            label = float(value.reshape(-1)[0])  # type: ignore[union-attr]
-            if label.is_integer() and 0 <= label < len(classes or ()):
-                return name, (classes or [])[int(label)]
+            class_name = find_class_name(float(value.reshape(-1)[0]), classes)  # type: ignore[union-attr]
+            if class_name is not None:
+                return name, class_name
     return None, None
 
 

@@ -16,10 +16,12 @@ from recordmill.cli.options import (
     parse_positive_integer,
 )
 from recordmill.cli.printer import Printer, escape_unprintable, format_bytes, format_count, format_table, print_note
+from recordmill.cli.statistics import format_range, format_statistics
 
 _DESCRIPTION = """\
 Print the format, compression, number of records and size of shards, and the features of the first
-records: kind, shape, number of values, size in bytes, and how often a feature is missing."""
+records: kind, shape, number of values, size in bytes, and how often a feature is missing. With --stats,
+also read all records, and print ranges of values, sizes of images, and the number of records per label."""
 _MAX_LISTED = 20
 _COMPLETENESS = {True: ", complete", False: ", not the whole dataset", None: ""}
 
@@ -36,6 +38,9 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
         metavar="N",
         help="number of records whose features are read (default: 1000)",
     )
+    parser.add_argument(
+        "--stats", action="store_true", help="read all records, and print ranges and counts of values, and image sizes"
+    )
     add_reading_options(parser)
     return parser
 
@@ -44,7 +49,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     """Print a summary of the shards; return 1 if a shard is damaged or the dataset is incomplete."""
     import recordmill as rm
 
-    plain = rm.info(args.paths, num_records=args.num_records, **get_reading_options(args)).to_json()
+    plain = rm.info(args.paths, num_records=args.num_records, stats=args.stats, **get_reading_options(args)).to_json()
     printer.print_result(plain, _format_info(plain))
     damaged = [shard for shard in plain["shards"] if "damage" in shard]
     for shard in damaged:
@@ -52,7 +57,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
     for problem in plain["problems"]:
         print_note(escape_unprintable(f"incomplete: {problem}"))
     if damaged:
-        print_note("hint: only records before the damage are counted; `recordmill verify` lists all faults")
+        print_note("hint: damaged records are not counted; `recordmill verify` lists all faults")
     return FAULTS if damaged or plain["problems"] else OK
 
 
@@ -68,6 +73,9 @@ def _format_info(plain: dict[str, Any]) -> Iterator[str]:
     if plain["payload"] is not None:
         yield f"payload {plain['payload']}; features of the first {format_count(plain['num_sampled'], 'record')}:"
         yield from _indent(format_table(("name", "kind", "shape", "values", "bytes", "missing"), _feature_rows(plain)))
+        yield ""
+    if "statistics" in plain:
+        yield from format_statistics(plain["statistics"], plain["classes"])
         yield ""
     rows = [
         (
@@ -96,8 +104,8 @@ def _feature_rows(plain: dict[str, Any]) -> Iterator[tuple[str, ...]]:
             name,
             feature["kind"] + (", mixed" if feature["mixed_kinds"] else ""),
             _format_shape(feature["shape"]),
-            _format_range(feature["counts"]),
-            "" if feature["num_bytes"] is None else _format_range(feature["num_bytes"]),
+            format_range(feature["counts"]),
+            "" if feature["num_bytes"] is None else format_range(feature["num_bytes"]),
             f"{feature['missing_rate']:.1%}" if feature["missing_rate"] else "never",
         )
 
@@ -106,11 +114,6 @@ def _format_shape(shape: list[int | None]) -> str:
     if not shape:
         return "one value"
     return ("varying " if None in shape else "fixed ") + "x".join("?" if size is None else str(size) for size in shape)
-
-
-def _format_range(limits: list[int]) -> str:
-    low, high = limits
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _indent(lines: list[str]) -> Iterator[str]:

@@ -17,6 +17,8 @@ _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _JPEG_ALONE = frozenset((0x01, *range(0xD0, 0xD9)))
 _TIFF_WIDTH, _TIFF_HEIGHT = 256, 257
 Size = tuple[int, int] | None
+# Names of the feature that contains the label number.
+LABEL_FEATURES = ("label", "labels", "image/class/label")
 
 
 def to_json_value(value: Any, *, full: bool = False) -> Any:
@@ -109,6 +111,13 @@ def _format_bytes(plain: dict[str, Any]) -> str:
         text = plain["text"] + ("…" if "truncated" in plain else "")
         return f"{text!r}, {size}"
     return f"sha256 {plain['sha256'][:12]}…, {size}"
+
+
+def find_class_name(label: float, classes: list[str] | None) -> str | None:
+    """Return the class name of a label number; None if it has none."""
+    if not classes or int(label) != label or not 0 <= label < len(classes):
+        return None
+    return classes[int(label)]
 
 
 def describe_image(data: bytes) -> str | None:

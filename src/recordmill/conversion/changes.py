@@ -9,12 +9,12 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.conversion.parsed import Column, ParsedRecords
 from recordmill.errors import FeatureError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
 from recordmill.packing.recode import Recoding, recode_image, recode_png_files
 from recordmill.schema import KINDS, Feature, Kind, Schema
+from recordmill.shards.parsed import Column, ParsedRecords
 from recordmill.suggestions import suggest_name
 from recordmill.types import Ragged
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from recordmill.concurrency.processes import MAIN_GUARD_HINT, MEMORY_HINT, create_process_executor
 from recordmill.conversion.changes import Changes, check_storable
-from recordmill.conversion.parsed import Column, ParsedRecords, parse_exactly
 from recordmill.conversion.source import Ints, OnError, Positions, ShardRecords, SkippedRecord
 from recordmill.errors import FeatureError, WriteError
 from recordmill.formats.base import Format, PayloadCodec
@@ -23,6 +22,7 @@ from recordmill.formats.registry import PAYLOADS, get_format
 from recordmill.formats.values import ColumnArgs
 from recordmill.schema import Feature, Schema
 from recordmill.shards.output import FramedRecords, frame_columns, frame_payloads
+from recordmill.shards.parsed import Column, ParsedRecords, parse_exactly
 from recordmill.types import Ragged
 
 Keys = list[int | str]

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.conversion.parsed import ParsedRecords, parse_exactly
 from recordmill.conversion.source import Ints, OnError, Outcome, Positions, ShardRecords, SkippedRecord
 from recordmill.conversion.where import FeatureColumn, Where, parse_where
 from recordmill.errors import FeatureError
 from recordmill.formats.base import PayloadCodec
 from recordmill.packing.chunks import shuffle_positions
 from recordmill.schema import Feature
+from recordmill.shards.parsed import ParsedRecords, parse_exactly
 from recordmill.types import Ragged
 
 # First word of the seed of `sample`, so that its random numbers are not those of `shuffle`.

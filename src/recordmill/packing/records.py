@@ -6,12 +6,12 @@ import contextlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from recordmill import _core
+from recordmill.decode.signatures import find_image_formats
 from recordmill.errors import ImageError, LimitError
 from recordmill.formats.registry import PAYLOADS, get_format
 from recordmill.formats.values import ColumnArgs
@@ -109,7 +109,7 @@ class RecordBuilder:
         framed = self._frame_columns(len(items), {self.names.image: files} | self._select_source_columns(items))
         if self.options.check == "none":
             return framed
-        return None if find_non_images(Ragged.from_blocks(*files.heads())) else framed
+        return None if _find_non_images(Ragged.from_blocks(*files.heads())) else framed
 
     def _load_columns(self, items: Items, failures: Failures) -> dict[str, Any]:
         """Read the image and mask files; return the columns made from them: images, masks, shapes and dtypes."""
@@ -164,7 +164,7 @@ class RecordBuilder:
     def _read_image_files(self, paths: list[str], failures: Failures) -> Ragged:
         files = _read_files(paths, failures)
         if self.options.check != "none":
-            for row in find_non_images(files):
+            for row in _find_non_images(files):
                 failures.setdefault(row, (paths[row], _describe_non_image(files[row])))
         return files
 
@@ -277,31 +277,8 @@ def _check_equal_shapes(
             failures.setdefault(row, (paths[row], cause))
 
 
-_SIGNATURE_BYTES = 12
-_SIGNATURES = (
-    b"\xff\xd8\xff",  # JPEG
-    b"\x89PNG\r\n\x1a\n",
-    b"GIF8",
-    b"BM",
-    b"II*\0",  # TIFF, both byte orders
-    b"MM\0*",
-    b"II+\0",  # BigTIFF
-    b"MM\0+",
-)
-
-
-def find_non_images(files: Ragged) -> list[int]:
-    """Return the rows of files without the signature of JPEG, PNG, GIF, BMP, WebP or TIFF."""
-    view, splits = np.asarray(files.data).data, files.row_splits.tolist()
-    heads = [bytes(view[start : min(start + _SIGNATURE_BYTES, stop)]) for start, stop in pairwise(splits)]
-    return [row for row, head in enumerate(heads) if not has_image_signature(head)]
-
-
-def has_image_signature(data: bytes) -> bool:
-    """Return True if bytes begin like a JPEG, PNG, GIF, BMP, WebP or TIFF file."""
-    head = data[:_SIGNATURE_BYTES]
-    is_webp = head[:4] == b"RIFF" and head[8:] == b"WEBP"
-    return is_webp or (head.startswith(_SIGNATURES) and len(head) == _SIGNATURE_BYTES)
+def _find_non_images(files: Ragged) -> list[int]:
+    return [row for row, format_ in enumerate(find_image_formats(files)) if format_ is None]
 
 
 def _describe_non_image(data: bytes) -> str:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from recordmill.concurrency.threads import map_range
+from recordmill.decode.signatures import find_image_format
 from recordmill.errors import RecordmillError
 from recordmill.packing.recode import check_decodable
-from recordmill.packing.records import has_image_signature
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.completeness import select_shards
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES
@@ -121,7 +121,8 @@ def _find_image_features(collection: ShardCollection) -> list[str]:
         example for _, example in _read_intact_examples(collection, range(min(_SAMPLE_RECORDS, len(collection))))
     ]
     values = {name: [value for example in examples for value in _list_values(example.get(name))] for name in names}
-    return [name for name in names if 2 * sum(map(has_image_signature, values[name])) > len(values[name])]
+    num_images = {name: len(values[name]) - [*map(find_image_format, values[name])].count(None) for name in names}
+    return [name for name in names if 2 * num_images[name] > len(values[name])]
 
 
 def _read_intact_examples(

@@ -8,15 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from recordmill.errors import RecordmillError
 from recordmill.formats.base import FeatureSummary
 from recordmill.schema import Schema
 from recordmill.shards.class_names import find_classes
 from recordmill.shards.completeness import describe_content, select_shards
-from recordmill.shards.index import ShardIndex, load_index
+from recordmill.shards.index import ShardIndex
 from recordmill.shards.inference import SAMPLE_RECORDS, detect_payload, infer_features
-from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_shard
+from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard
 from recordmill.shards.paths import Paths
+from recordmill.shards.reader import open_reader
 from recordmill.shards.spanning import group_spanning_files
+from recordmill.shards.statistics import Statistics, StatisticsCollector
 from recordmill.storage.local import LOCAL
 from recordmill.suggestions import suggest_arguments
 
@@ -83,6 +86,8 @@ class Info:
         What is wrong with the dataset as a whole: missing, foreign and replaced shards, or an interrupted writer.
     classes : list of str or None
         Class names in the order of the label numbers, if the writer stored them or ``labels.txt`` lists them.
+    statistics : Statistics or None
+        Statistics over all records, with ``stats=True``.
     """
 
     shards: list[ShardInfo]
@@ -93,6 +98,7 @@ class Info:
     complete: bool | None = None
     problems: list[str] = field(default_factory=list)
     classes: list[str] | None = None
+    statistics: Statistics | None = None
 
     @property
     def num_records(self) -> int:
@@ -116,7 +122,7 @@ class Info:
         -------
         dict
         """
-        return {
+        plain: dict[str, Any] = {
             "num_records": self.num_records,
             "num_bytes": self.num_bytes,
             "format": self.format,
@@ -129,6 +135,7 @@ class Info:
             "classes": self.classes,
             "shards": [shard.to_json() for shard in self.shards],
         }
+        return plain if self.statistics is None else plain | {"statistics": self.statistics.to_json()}
 
     def __str__(self) -> str:
         """Return format, sizes, features and problems, as text of several lines."""
@@ -161,6 +168,7 @@ def info(
     format: str | None = None,  # noqa: A002
     compression: str | None = "auto",
     num_records: int = SAMPLE_RECORDS,
+    stats: bool = False,
     max_decompressed_bytes: int | None = None,
     max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
 ) -> Info:
@@ -176,6 +184,9 @@ def info(
         Compression of the shards; ``"auto"`` detects it from the content. One of "auto", "gzip" or "zlib".
     num_records : int, default 1000
         Size of the sample, which is taken from the first shard that has records.
+    stats : bool, default False
+        Read all records, and return statistics over them: ranges and counts of values, and sizes of images. A damaged
+        record is skipped and counted, and its shard is reported as damaged.
     max_decompressed_bytes : int, optional
         Maximum size of a compressed shard after decompression, in bytes. The default is 64 MiB or 250 times the file
         size, whichever is larger.
@@ -197,6 +208,9 @@ def info(
     >>> summary = rm.info("train.tfrecord")
     >>> summary.format, summary.num_records, list(summary.schema)
     ('tfrecord', 8, ['image', 'label'])
+    >>> label = rm.info("train.tfrecord", stats=True).statistics.features["label"]
+    >>> label.minimum, label.maximum, label.mean
+    (0, 7, 3.5)
     """
     storage = LOCAL
     shards: list[ShardInfo] = []
@@ -209,24 +223,26 @@ def info(
     }
     selection = select_shards(paths, storage)
     classes: list[list[str] | None] = []
+    collector = StatisticsCollector() if stats else None
     for files in group_spanning_files(selection.files, options, storage):
-        shard = open_shard(files, **options, storage=storage)
-        loaded = load_index(shard)
-        sidecar = loaded.sidecar
-        selection.compare(describe_content(shard, loaded))
-        classes.append(sidecar.classes)
-        shards += _summarize_files(shard, loaded)
-        if sample.payload is None and sidecar.num_records > len(loaded.faults):
-            codec = detect_payload(shard, sidecar)
-            inference = infer_features(shard, codec, num_records, sidecar=sidecar)
-            schema = inference.schema if sidecar.schema is None or sidecar.is_inferred else sidecar.schema
-            sample = Info([], codec.name, inference.features, inference.num_records, schema)
+        with open_reader(files, storage, **options) as reader:
+            shard, loaded, sidecar = reader.shard, reader.load_index(), reader.sidecar
+            selection.compare(describe_content(shard, loaded))
+            classes.append(sidecar.classes)
+            error = None if collector is None else collector.add_shard(reader)
+            shards += _summarize_files(shard, loaded, error)
+            if sample.payload is None and sidecar.num_records > len(loaded.faults):
+                codec = detect_payload(shard, sidecar)
+                inference = infer_features(shard, codec, num_records, sidecar=sidecar)
+                schema = inference.schema if sidecar.schema is None or sidecar.is_inferred else sidecar.schema
+                sample = Info([], codec.name, inference.features, inference.num_records, schema)
     return replace(
         sample,
         shards=shards,
         complete=selection.complete,
         problems=selection.describe_problems(),
         classes=find_classes(storage, selection.files, selection.classes, classes),
+        statistics=None if collector is None else collector.finish(),
     )
 
 
@@ -234,9 +250,9 @@ def _format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("s" if number != 1 else "")
 
 
-def _summarize_files(shard: OpenShard, loaded: ShardIndex) -> list[ShardInfo]:
+def _summarize_files(shard: OpenShard, loaded: ShardIndex, error: RecordmillError | None) -> list[ShardInfo]:
     """Return one entry per file; a record that spans files counts for the file in which it starts."""
-    kind, damage = (shard.format.name, shard.compression), _describe_damage(loaded)
+    kind, damage = (shard.format.name, shard.compression), _describe_damage(loaded, error)
     offsets = np.delete(loaded.sidecar.index.offsets, list(loaded.faults))
     if len(shard.paths) == 1:
         return [ShardInfo(shard.paths[0], *kind, len(offsets), shard.source.num_stored_bytes or 0, damage)]
@@ -246,9 +262,11 @@ def _summarize_files(shard: OpenShard, loaded: ShardIndex) -> list[ShardInfo]:
     return [ShardInfo(path, *kind, count, size, damage) for path, count, size in rows]
 
 
-def _describe_damage(loaded: ShardIndex) -> str | None:
-    if loaded.faults:
-        return str(next(iter(loaded.faults.values()))).replace("\n", ";")
+def _describe_damage(loaded: ShardIndex, error: RecordmillError | None) -> str | None:
+    """Return the message of the first damage that the index shows, or of `error`, which a record raised."""
+    error = next(iter(loaded.faults.values()), error)
+    if error is not None:
+        return str(error).replace("\n", ";")
     if loaded.condition in ("damaged", "truncated"):
         return f"the shard is {loaded.condition} according to its sidecar index; `recordmill verify` lists the faults"
     return None
