@@ -180,6 +180,7 @@ complete -c recordmill -n '_shtab_recordmill_using export; and test $_shtab_reco
 complete -c recordmill -n '_shtab_recordmill_using; and test $_shtab_recordmill_npos -eq 0' -a info -d 'Print the format, compression, number of records and size of shards, and the features of the first'
 complete -c recordmill -n '_shtab_recordmill_using info' -s h -l help -d 'show this help message and exit'
 complete -c recordmill -n '_shtab_recordmill_using info' -s n -l num-records -x -d 'number of records whose features are read (default: 1000)'
+complete -c recordmill -n '_shtab_recordmill_using info' -l stats -d 'read all records, and print ranges and counts of values, and image sizes'
 complete -c recordmill -n '_shtab_recordmill_using info' -l format -xka "tfrecord ofrecord recordio" -d 'format of the shards'
 complete -c recordmill -n '_shtab_recordmill_using info' -l compression -xka "auto gzip zlib none" -d 'compression of the shards'
 complete -c recordmill -n '_shtab_recordmill_using info' -l max-decompressed-bytes -x -d 'size of a compressed shard after decompression (default: 64MiB or 250 times the file size)'

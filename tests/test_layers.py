@@ -48,6 +48,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "compat": BASE | {PACKAGE},
     "demo": {PACKAGE},
     "cli": {PACKAGE},
+    "cli.parser": {PACKAGE, "cli", "suggestions"},
     "cli.demo": {PACKAGE, "cli", "demo"},
     "cli.sources": {PACKAGE, "cli", "packing"},
     "__main__": {"cli"},
