@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import recordmill as rm
-from tests.cli.conftest import Result
+from tests.cli.conftest import Result, encode_image
 
 Run = Callable[..., Result]
 FIRST = "train-00000-of-00002.tfrecord"
@@ -85,3 +85,39 @@ def test_info_escapes_control_characters_in_names(run: Run, tmp_path: Path) -> N
         writer.write({"\x1b[2Jname": 1})
     result = run("info", tmp_path / "x.tfrecord")
     assert "\x1b" not in result.out and r"\x1b[2Jname" in result.out
+
+
+def test_info_stats_prints_ranges_images_and_labels(run: Run, tmp_path: Path) -> None:
+    for name, count in (("cat", 3), ("dog", 2)):
+        (tmp_path / "photos" / name).mkdir(parents=True)
+        for number in range(count):
+            (tmp_path / "photos" / name / f"{number}.jpg").write_bytes(encode_image(number, size=(64, 40 + number)))
+    rm.pack(rm.ImageFolder(tmp_path / "photos"), tmp_path / "out" / "train")
+    result = run("info", "--stats", tmp_path / "out")
+    assert result.code == 0
+    lines = [line.strip() for line in result.out.splitlines()]
+    start = lines.index("statistics of all records: 5 records read")
+    rows = {line.split()[0]: line.split()[1:] for line in lines[start + 2 : start + 4]}
+    assert rows["label"] == ["5", "1", "0", "0", "1", "0.4", "0"]
+    assert "image: 5 jpeg, width 64, height 40 to 42" in lines
+    assert lines[lines.index("label: 2 distinct values") :][1:3] == ["3  0 (cat)", "2  1 (dog)"]
+
+
+def test_info_stats_prints_at_most_20_lines_of_values(run: Run, tmp_path: Path) -> None:
+    rm.pack([{"label": number} for number in range(50)], tmp_path / "x.tfrecord")
+    lines = run("info", "--stats", tmp_path).out.splitlines()
+    first = next(row for row, line in enumerate(lines) if "50 distinct values" in line)
+    listed = [line for line in lines[first + 1 :] if line.startswith("    ")]
+    assert len(listed) == 20 and listed[-1].strip() == "… and 31 more (--json lists all)"
+    assert len(run("info", "--stats", "--json", tmp_path).json["statistics"]["features"]["label"]["value_counts"]) == 50
+
+
+def test_info_stats_skips_damaged_record_and_exits_with_1(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "x.tfrecord"
+    rm.pack([{"label": number} for number in range(10)], path)
+    data = bytearray(path.read_bytes())
+    data[-6] ^= 1
+    path.write_bytes(data)
+    result = run("info", "--stats", path)
+    assert result.code == 1 and "9 records read; 1 damaged record skipped" in result.out
+    assert f"damaged: {path}" in result.err
