@@ -19,7 +19,7 @@ from recordmill.cli.options import (
     parse_count,
     parse_positive_integer,
 )
-from recordmill.cli.preview import to_json_value
+from recordmill.preview import to_json_value
 from recordmill.cli.printer import Printer
 
 _DESCRIPTION = """\

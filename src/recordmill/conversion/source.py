@@ -110,6 +110,11 @@ class ShardRecords:
         """Return a string that identifies the records, independent of the paths."""
         return " ".join(collection.fingerprint() for collection in self.collections)
 
+    def find(self, position: int) -> tuple[ShardCollection, int]:
+        """Return the collection that contains a record, and its position there."""
+        number = bisect_right(self._starts, position) - 1
+        return self.collections[number], position - self._starts[number]
+
     def split_chunks(self, positions: Positions) -> Iterator[tuple[int, int]]:
         """Divide positions into chunks of limited size: yield start and stop of each."""
         start, num_candidates = 0, 64
