@@ -105,7 +105,7 @@ def parse_condition(text: str, schemas: Sequence[Mapping[str, Feature]]) -> Wher
     return where
 
 
-def filter_records(  # noqa: PLR0913 (the options of one call)
+def filter_records(
     source: ShardRecords,
     positions: Positions,
     text: str,
@@ -161,7 +161,7 @@ def build_feature_columns(records: ParsedRecords, single: set[str]) -> dict[str,
     return columns
 
 
-def read_feature(  # noqa: PLR0913 (the options of one call)
+def read_feature(
     source: ShardRecords,
     name: str,
     positions: Positions,

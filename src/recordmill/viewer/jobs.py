@@ -36,7 +36,7 @@ class Job:
             self.result = work(self)
         except Cancelled:
             self.state = "cancelled"
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (`to_json` reports it)
             self.error = error
             self.state = "failed"
         else:

@@ -111,9 +111,7 @@ def _to_fractions(edges: NDArray[np.float64], size: tuple[int, int] | None) -> l
     return fractions
 
 
-def _find_labels(
-    example: Mapping[str, Any], name: str, num_boxes: int, classes: list[str] | None
-) -> list[str] | None:
+def _find_labels(example: Mapping[str, Any], name: str, num_boxes: int, classes: list[str] | None) -> list[str] | None:
     """Return the text beside each box: its class name or its class number."""
     prefix = name.rpartition("/")[0]
     for candidate in _BOX_LABELS:

@@ -59,7 +59,9 @@ class ViewedRecords:
         self.classes = self.records.classes
         self.schema = {name: feature for part in self.records.collections for name, feature in part.schema.items()}
         sample = list(self._read_sample())
-        self.image_features = [name for name in self.schema if _contains_images(example.get(name) for example in sample)]
+        self.image_features = [
+            name for name in self.schema if _contains_images(example.get(name) for example in sample)
+        ]
         self.label_feature = next((name for name in LABEL_FEATURES if name in self.schema), None)
         self.key_feature = next((name for name in _KEY_FEATURES if name in self.schema), None)
 
@@ -206,7 +208,9 @@ class ViewedRecords:
         return {
             "name": name,
             "kind": find_value_kind(value),
-            "shape": list(np.shape(value)) if hasattr(value, "dtype") else [len(value)] * (not isinstance(value, bytes)),
+            "shape": list(np.shape(value))
+            if hasattr(value, "dtype")
+            else [len(value)] * (not isinstance(value, bytes)),
             "num_bytes": _count_bytes(value),
             "text": text,
             "truncated": is_truncated,

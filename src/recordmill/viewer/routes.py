@@ -6,7 +6,6 @@ import json
 import re
 import threading
 from collections.abc import Callable
-from typing import Any
 
 from recordmill.decode.signatures import find_image_format
 from recordmill.preview import to_json_value

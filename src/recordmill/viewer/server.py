@@ -132,15 +132,15 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _IDLE_SECONDS
     server: ViewerServer
 
-    def do_GET(self) -> None:  # noqa: N802 (name that http.server calls)
+    def do_GET(self) -> None:
         """Answer a GET request."""
         self._answer()
 
-    def do_POST(self) -> None:  # noqa: N802
+    def do_POST(self) -> None:
         """Answer a POST request."""
         self._answer()
 
-    def do_DELETE(self) -> None:  # noqa: N802
+    def do_DELETE(self) -> None:
         """Answer a DELETE request."""
         self._answer()
 
@@ -151,7 +151,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _respond(self) -> Response:
         try:
             request = self._parse_request()
-            if not request.path[0] == "api":
+            if request.path[0] != "api":
                 return self._get_static(request)
             return self.server.application.respond(request)
         except RequestError as error:
@@ -162,7 +162,7 @@ class _Handler(BaseHTTPRequestHandler):
             return json_response({"error": error_to_json(error)}, 422)
         except (KeyError, IndexError) as error:
             return json_response({"error": {"message": str(error.args[0]), "column": None, "hint": None}}, 404)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (reported to the page)
             return json_response({"error": error_to_json(error)}, 500)
 
     def _parse_request(self) -> Request:
