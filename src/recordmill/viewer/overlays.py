@@ -34,7 +34,7 @@ def has_mask_name(name: str) -> bool:
 
 def find_overlays(position: int, example: Mapping[str, Any], classes: list[str] | None) -> list[dict[str, Any]]:
     """Return the masks and boxes of a record, as in the answer of ``api/record``."""
-    overlays = [
+    overlays: list[dict[str, Any]] = [
         {
             "name": name,
             "kind": "mask",

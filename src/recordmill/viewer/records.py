@@ -297,7 +297,7 @@ def describe_value(value: Any, max_chars: int) -> tuple[str, bool]:
 
 
 def _decode_text(value: bytes, max_chars: int) -> str | None:
-    """Return the beginning of UTF-8 text, one character more than `max_chars` if there is more; None for other bytes."""
+    """Return the beginning of UTF-8 text, one character more than `max_chars` if there is more, else None."""
     head = value[: 4 * (max_chars + 1)]
     try:
         text = head.decode()
@@ -310,6 +310,12 @@ def _decode_text(value: bytes, max_chars: int) -> str | None:
 
 def _format_number(number: float) -> str:
     return f"{number:.6g}" if isinstance(number, float) else str(number)
+
+
+def _find_shape(value: Any) -> list[int]:
+    if hasattr(value, "dtype"):
+        return list(np.shape(value))
+    return [] if isinstance(value, bytes) else [len(value)]
 
 
 def _count_bytes(value: Any) -> int:
