@@ -120,13 +120,13 @@ class ShardRecords:
         start, num_candidates = 0, 64
         while start < len(positions):
             part = positions[start : start + min(num_candidates, MAX_CHUNK_RECORDS)]
-            ends = np.cumsum(self._frame_lengths(part))
+            ends = np.cumsum(self.frame_lengths(part))
             count = max(int(np.searchsorted(ends, MAX_CHUNK_BYTES, side="right")), 1)
             yield start, start + count
             start += count
             num_candidates = 2 * count + 1
 
-    def _frame_lengths(self, positions: Positions) -> Ints:
+    def frame_lengths(self, positions: Positions) -> Ints:
         """Return the lengths of frames. For a range, stop at the end of the shard in which it begins."""
         if isinstance(positions, range):
             number = bisect_right(self._reader_starts, positions.start) - 1

@@ -83,7 +83,7 @@ class ShardCollection:
         **limits: int | None,
     ) -> None:
         options = {"compression": compression, "verify": verify, **limits}
-        self.verify, self._limits = verify, limits
+        self.verify, self.limits = verify, limits
         selection = select_shards(paths, storage)
         self.readers = _open_complete_readers(
             selection, paths, storage, format, options, allow_incomplete=allow_incomplete
@@ -290,7 +290,7 @@ class ShardCollection:
     def _comparison_key(self) -> tuple[Any, ...]:
         kinds = tuple((reader.format, reader.compression) for reader in self.readers)
         schema = json.dumps(self.schema.to_json())
-        return (*self.paths, kinds, self.codec_name, schema, self.verify, *sorted(self._limits.items()))
+        return (*self.paths, kinds, self.codec_name, schema, self.verify, *sorted(self.limits.items()))
 
     def __eq__(self, other: object) -> bool:
         """Return True if two collections read the same files with the same options."""
