@@ -47,13 +47,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "adapters": BASE | {PACKAGE},
     "compat": BASE | {PACKAGE},
     "demo": {PACKAGE},
-    "cli": {PACKAGE},
+    "preview": {"types"},
+    "viewer": NATIVE | {"preview", "storage", "shards", "packing", "pipeline", "conversion", "decode"},
+    "cli": {PACKAGE, "preview"},
     "cli.parser": {PACKAGE, "cli", "suggestions"},
     "cli.demo": {PACKAGE, "cli", "demo"},
     "cli.sources": {PACKAGE, "cli", "packing"},
     "__main__": {"cli"},
     "testing": NATIVE | {"formats", "storage", "shards", "decode"},
-    PACKAGE: NATIVE | {"storage", "formats", "shards", "decode", "packing", "pipeline", "conversion", "adapters"},
+    PACKAGE: NATIVE
+    | {"storage", "formats", "shards", "decode", "packing", "pipeline", "conversion", "viewer", "adapters"},
 }
 
 # folder: modules in it that may import its members; the members may not import each other

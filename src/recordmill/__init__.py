@@ -66,6 +66,7 @@ _MODULES = {
     "shards.reader": "PayloadReader ShardReader",
     "shards.verify": "Report",
     "shards.writer": "PayloadWriter ShardWriter",
+    "viewer.view": "Viewer view",
     "types": "Fault FeatureList FrameIndex Ragged",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
@@ -224,6 +225,7 @@ if TYPE_CHECKING:
         FrameIndex as FrameIndex,
         Ragged as Ragged,
     )
+    from recordmill.viewer.view import Viewer as Viewer, view as view
 
 
 # Old names with British spelling, which earlier versions used, and their present names.

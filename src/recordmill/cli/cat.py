@@ -19,8 +19,8 @@ from recordmill.cli.options import (
     parse_count,
     parse_positive_integer,
 )
-from recordmill.cli.preview import to_json_value
 from recordmill.cli.printer import Printer
+from recordmill.preview import to_json_value
 
 _DESCRIPTION = """\
 Write the payloads of all records to standard output, one directly after another, without framing.

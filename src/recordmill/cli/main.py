@@ -25,13 +25,14 @@ from recordmill.cli import (
     salvage,
     split,
     verify,
+    view,
 )
 from recordmill.cli.errors import run_command
 from recordmill.cli.options import read_path_lists
 from recordmill.cli.parser import Parser
 from recordmill.cli.printer import Printer
 
-COMMANDS = (pack, convert, split, export, info, count, head, cat, diff, index, verify, salvage, repair, demo)
+COMMANDS = (pack, convert, split, export, info, count, head, cat, view, diff, index, verify, salvage, repair, demo)
 _DESCRIPTION = """\
 Write, read, index and verify TFRecord, OFRecord and MXNet RecordIO files without their frameworks.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from recordmill.cli.preview import LABEL_FEATURES, find_class_name
 from recordmill.cli.printer import format_count, format_table
+from recordmill.preview import LABEL_FEATURES, find_class_name
 
 _MAX_LISTED_VALUES = 20
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,8 +18,13 @@ from recordmill.schema import Feature
 from recordmill.shards.parsed import ParsedRecords, parse_exactly
 from recordmill.types import Ragged
 
+OnProgress = Callable[[int], None]
 # First word of the seed of `sample`, so that its random numbers are not those of `shuffle`.
 _SAMPLE_STREAM = 0x73616D70
+
+
+def _ignore(count: int) -> None:
+    del count
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ def select_records(
     """Apply all options of a selection to records of a source."""
     selected = SelectedRecords(positions)
     if selection.where is not None:
-        selected = _evaluate_where(source, positions, selection.where, on_error, threads)
+        selected = filter_records(source, positions, selection.where, on_error, threads)
     positions = selected.positions
     if (generator := selection.sampler()) is not None and selection.sample is not None:
         positions = np.asarray(positions, np.int64)[generator.random(len(positions)) < selection.sample]
@@ -100,9 +105,15 @@ def parse_condition(text: str, schemas: Sequence[Mapping[str, Feature]]) -> Wher
     return where
 
 
-def _evaluate_where(
-    source: ShardRecords, positions: Positions, text: str, on_error: OnError, threads: int
+def filter_records(
+    source: ShardRecords,
+    positions: Positions,
+    text: str,
+    on_error: OnError,
+    threads: int,
+    on_progress: OnProgress = _ignore,
 ) -> SelectedRecords:
+    """Return the positions of the records that meet a condition; `on_progress` receives numbers of finished records."""
     where = parse_condition(text, [collection.schema for collection in source.collections])
     names = where.features
     single = {
@@ -125,7 +136,7 @@ def _evaluate_where(
     for count, (part, outcome) in source.map_chunks(
         positions, lambda part, _: (part, source.apply(part, evaluate, on_error)), threads
     ):
-        del count
+        on_progress(count)
         parts.append(np.asarray(part, np.int64)[_combine_rows(outcome)])
         selected.skipped += [record for _, record in outcome.skipped]
     selected.positions = np.concatenate(parts) if parts else np.empty(0, np.int64)
@@ -151,11 +162,16 @@ def build_feature_columns(records: ParsedRecords, single: set[str]) -> dict[str,
 
 
 def read_feature(
-    source: ShardRecords, name: str, positions: Positions, threads: int
+    source: ShardRecords,
+    name: str,
+    positions: Positions,
+    threads: int,
+    on_error: OnError = "stop",
+    on_progress: OnProgress = _ignore,
 ) -> tuple[NDArray[np.int64], list[Any]]:
     """Read a feature with at most one value per record: return the code of each record, and the value of each code.
 
-    Values are int, float or bytes, and None for records without the feature.
+    Values are int, float or bytes, and None for records without the feature and for skipped ones.
     """
     codes: dict[Any, int] = {}
 
@@ -166,10 +182,11 @@ def read_feature(
             values += _list_values(name, records)
         return values
 
-    chunks = source.map_chunks(positions, lambda part, _: source.apply(part, read, "stop"), threads)
+    chunks = source.map_chunks(positions, lambda part, _: source.apply(part, read, on_error), threads)
     parts = []
     for count, outcome in chunks:
-        chunk = np.empty(count, np.int64)
+        on_progress(count)
+        chunk = np.full(count, codes.setdefault(None, len(codes)) if outcome.skipped else 0, np.int64)
         for rows, values in outcome.results:
             chunk[rows] = [codes.setdefault(value, len(codes)) for value in values]
         parts.append(chunk)

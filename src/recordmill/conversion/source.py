@@ -110,18 +110,23 @@ class ShardRecords:
         """Return a string that identifies the records, independent of the paths."""
         return " ".join(collection.fingerprint() for collection in self.collections)
 
+    def find(self, position: int) -> tuple[ShardCollection, int]:
+        """Return the collection that contains a record, and its position there."""
+        number = bisect_right(self._starts, position) - 1
+        return self.collections[number], position - self._starts[number]
+
     def split_chunks(self, positions: Positions) -> Iterator[tuple[int, int]]:
         """Divide positions into chunks of limited size: yield start and stop of each."""
         start, num_candidates = 0, 64
         while start < len(positions):
             part = positions[start : start + min(num_candidates, MAX_CHUNK_RECORDS)]
-            ends = np.cumsum(self._frame_lengths(part))
+            ends = np.cumsum(self.frame_lengths(part))
             count = max(int(np.searchsorted(ends, MAX_CHUNK_BYTES, side="right")), 1)
             yield start, start + count
             start += count
             num_candidates = 2 * count + 1
 
-    def _frame_lengths(self, positions: Positions) -> Ints:
+    def frame_lengths(self, positions: Positions) -> Ints:
         """Return the lengths of frames. For a range, stop at the end of the shard in which it begins."""
         if isinstance(positions, range):
             number = bisect_right(self._reader_starts, positions.start) - 1

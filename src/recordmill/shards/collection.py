@@ -83,7 +83,7 @@ class ShardCollection:
         **limits: int | None,
     ) -> None:
         options = {"compression": compression, "verify": verify, **limits}
-        self.verify, self._limits = verify, limits
+        self.verify, self.limits = verify, limits
         selection = select_shards(paths, storage)
         self.readers = _open_complete_readers(
             selection, paths, storage, format, options, allow_incomplete=allow_incomplete
@@ -155,7 +155,7 @@ class ShardCollection:
 
     def _read_example(self, position: int) -> dict[str, Any]:
         """Read one example. This is faster than a call of `columns` with one position."""
-        reader, record = self._find_record(position)
+        reader, record = self.find_reader(position)
         reader.raise_damage([record])
         shard, index, checksums = reader.shard, reader.index, reader.checksums
         checksum = -1 if checksums is None else int(checksums[record])
@@ -168,7 +168,8 @@ class ShardCollection:
                 raise
         return {name: column[0] for name, column in self.codec.build_columns(columns, self.schema, 1).items()}
 
-    def _find_record(self, position: int) -> tuple[ShardReader, int]:
+    def find_reader(self, position: int) -> tuple[ShardReader, int]:
+        """Return the reader of the shard that contains a record, and the position of the record in the shard."""
         resolved = resolve_position(position, len(self))
         shard = bisect_right(self._starts, resolved) - 1
         return self.readers[shard], resolved - self._starts[shard]
@@ -279,7 +280,7 @@ class ShardCollection:
 
     def where(self, position: int) -> RecordRef:
         """Return the shard that contains an example, the position of its record in the shard, and its offset."""
-        reader, record = self._find_record(position)
+        reader, record = self.find_reader(position)
         return RecordRef(reader.shard.name, record, int(reader.index.offsets[record]))
 
     def fingerprint(self) -> str:
@@ -289,7 +290,7 @@ class ShardCollection:
     def _comparison_key(self) -> tuple[Any, ...]:
         kinds = tuple((reader.format, reader.compression) for reader in self.readers)
         schema = json.dumps(self.schema.to_json())
-        return (*self.paths, kinds, self.codec_name, schema, self.verify, *sorted(self._limits.items()))
+        return (*self.paths, kinds, self.codec_name, schema, self.verify, *sorted(self.limits.items()))
 
     def __eq__(self, other: object) -> bool:
         """Return True if two collections read the same files with the same options."""

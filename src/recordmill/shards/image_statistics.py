@@ -61,8 +61,8 @@ class ImageCollector:
         formats = find_image_formats(values)
         return cls() if 2 * formats.count(None) < len(formats) and _read_image_sizes(values).any() else None
 
-    def add(self, files: Ragged) -> None:
-        """Add image files."""
+    def add(self, files: Ragged) -> NDArray[np.int64]:
+        """Add image files; return the heights and widths of those that can be read."""
         from recordmill.decode.signatures import find_image_formats
 
         sizes = _read_image_sizes(files)
@@ -71,6 +71,7 @@ class ImageCollector:
         self._sizes = extend_range(heights, readable[:, 0]), extend_range(widths, readable[:, 1])
         self._num_unreadable += len(files) - len(readable)
         self._formats.update(name or "unknown" for name in find_image_formats(files))
+        return readable
 
     def finish(self) -> ImageStatistics:
         """Return the statistics, with the most frequent format first."""

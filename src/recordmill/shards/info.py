@@ -230,7 +230,7 @@ def info(
             selection.compare(describe_content(shard, loaded))
             classes.append(sidecar.classes)
             error = None if collector is None else collector.add_shard(reader)
-            shards += _summarize_files(shard, loaded, error)
+            shards += summarize_files(shard, loaded, error)
             if sample.payload is None and sidecar.num_records > len(loaded.faults):
                 codec = detect_payload(shard, sidecar)
                 inference = infer_features(shard, codec, num_records, sidecar=sidecar)
@@ -250,7 +250,9 @@ def _format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("s" if number != 1 else "")
 
 
-def _summarize_files(shard: OpenShard, loaded: ShardIndex, error: RecordmillError | None) -> list[ShardInfo]:
+def summarize_files(
+    shard: OpenShard, loaded: ShardIndex, error: RecordmillError | None = None
+) -> list[ShardInfo]:
     """Return one entry per file; a record that spans files counts for the file in which it starts."""
     kind, damage = (shard.format.name, shard.compression), _describe_damage(loaded, error)
     offsets = np.delete(loaded.sidecar.index.offsets, list(loaded.faults))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,12 +117,31 @@ def _to_json_value(value: Value) -> int | float | str:
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
 
 
-class StatisticsCollector:
-    """Collects the statistics of shards, which are added one after another."""
+class ValueObserver(Protocol):
+    """Interface of objects that receive the values of one feature while its statistics are collected."""
 
-    def __init__(self) -> None:
+    def add_numbers(self, values: NDArray[Any]) -> None:
+        """Receive finite numbers."""
+        ...
+
+    def add_image_sizes(self, sizes: NDArray[np.int64]) -> None:
+        """Receive the heights and widths of images, shape (n, 2)."""
+        ...
+
+
+class StatisticsCollector:
+    """Collects the statistics of shards or of records, which are added one after another.
+
+    Parameters
+    ----------
+    create_observer : callable, optional
+        Called once per feature; the observer that it returns receives the values of the feature.
+    """
+
+    def __init__(self, create_observer: Callable[[str], ValueObserver] | None = None) -> None:
         self._num_records = self._num_damaged = 0
         self._features: dict[str, _FeatureCollector] = {}
+        self._create_observer = create_observer
 
     def add_shard(self, reader: ShardReader) -> RecordmillError | None:
         """Add all records of a shard; return the error of the first record that cannot be read or parsed."""
@@ -145,17 +164,25 @@ class StatisticsCollector:
                 yield from self._add_records(reader, codec, start, middle)
                 yield from self._add_records(reader, codec, middle, stop)
             else:
-                self._num_damaged += 1
+                self.add_damaged(1)
                 error.shard, error.record = reader.path, start
                 yield error
         else:
             for records in parts:
-                self._add_parsed(records)
+                self.add_records(records)
 
-    def _add_parsed(self, records: ParsedRecords) -> None:
+    def add_damaged(self, count: int) -> None:
+        """Count records that could not be read or parsed."""
+        self._num_damaged += count
+
+    def add_records(self, records: ParsedRecords) -> None:
+        """Add parsed records."""
         self._num_records += records.num_records
         for name, column in records.columns.items():
-            self._features.setdefault(name, _FeatureCollector()).add(column, records.num_records)
+            if name not in self._features:
+                observer = None if self._create_observer is None else self._create_observer(name)
+                self._features[name] = _FeatureCollector(observer)
+            self._features[name].add(column, records.num_records)
 
     def finish(self) -> Statistics:
         """Return the statistics of all records that were added."""
@@ -175,7 +202,8 @@ def _split_chunks(reader: ShardReader) -> Iterator[tuple[int, int]]:
 class _FeatureCollector:
     """Collects the statistics of one feature."""
 
-    def __init__(self) -> None:
+    def __init__(self, observer: ValueObserver | None) -> None:
+        self._observer = observer
         self._kinds: dict[str, None] = {}
         self._num_present = self._num_values = self._num_nonfinite = self._num_numbers = 0
         self._num_per_record: Range = None
@@ -209,6 +237,8 @@ class _FeatureCollector:
         self._num_numbers += len(values)
         self._range = extend_range(self._range, values)
         self._sum += _add_exactly(values)
+        if self._observer is not None:
+            self._observer.add_numbers(values)
         if self._counts is not None:
             distinct, counts = np.unique(values, return_counts=True)
             self._add_counts(Counter(dict(zip(distinct.tolist(), counts.tolist(), strict=True))))
@@ -217,7 +247,9 @@ class _FeatureCollector:
         if self._num_bytes is None and len(values):
             self._images = ImageCollector.create_for(values)
         if self._images is not None:
-            self._images.add(values)
+            sizes = self._images.add(values)
+            if self._observer is not None:
+                self._observer.add_image_sizes(sizes)
         lengths = np.diff(values.row_splits)
         self._num_values += len(values)
         self._num_bytes = extend_range(self._num_bytes, lengths)

@@ -138,7 +138,7 @@ def verify_shards(storage: Storage, paths: Paths, options: Mapping[str, Any], pa
     """Verify all bytes of shards and return a report; `options` are keyword arguments of `open_shard`."""
     selection = select_shards(paths, storage)
     groups = group_spanning_files(selection.files, options, storage)
-    reports = [_verify_shard(storage, files, options, payload, selection) for files in groups]
+    reports = [verify_shard(storage, files, options, payload, selection) for files in groups]
     dataset_faults = selection.list_faults(storage)
     return Report(
         sum(report.num_records for report in reports),
@@ -161,7 +161,7 @@ def _merge_guarantees(guarantees: list[dict[str, list[str]]]) -> dict[str, list[
     return merged
 
 
-def _verify_shard(
+def verify_shard(
     storage: Storage, files: list[str], options: Mapping[str, Any], payload: str | None, selection: Selection
 ) -> Report:
     """Verify one shard, and compare it with the manifest of the selection."""

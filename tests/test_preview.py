@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 from PIL import Image
 
-from recordmill.cli.preview import describe_image, find_value_kind, format_value, to_json_value
+from recordmill.preview import describe_image, find_value_kind, format_value, to_json_value
 from recordmill.types import Ragged
 
 OPTIONS = {

@@ -1,0 +1,1 @@
+"""Viewer: a local web page that shows the records of a dataset."""

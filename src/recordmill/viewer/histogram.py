@@ -1,0 +1,146 @@
+"""Histograms with round edges, collected in one pass and bounded memory."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Number of bins of a finished histogram, and of the narrow bins that are counted before.
+_MAX_BINS, _MAX_NARROW_BINS = 32, 1024
+# Numbers of bins are exact in float64 below this magnitude.
+_MAX_NUMBER = 1 << 52
+_SMALLEST, _LARGEST = 1e-300, sys.float_info.max
+
+
+class HistogramCollector:
+    """Counts numbers in bins of equal width.
+
+    Widths are 1 or 2 times a power of ten, and bins start at multiples of the width. If the numbers need too many bins,
+    neighbors are merged until the width is the next larger one. So counts are exact, whatever numbers follow.
+
+    Parameters
+    ----------
+    is_integer : bool
+        Whether all numbers are integers, so that no bin is narrower than 1.
+    """
+
+    def __init__(self, *, is_integer: bool) -> None:
+        self._is_integer = is_integer
+        self._step = 0  # The width is 10 ** (step // 2), twice that if the step is odd.
+        self._first = 0  # Number of the first bin; bin n begins at n times the width.
+        self._counts: NDArray[np.int64] = np.empty(0, np.int64)
+        self._minimum, self._maximum = math.inf, -math.inf
+
+    def add(self, values: NDArray[Any]) -> None:
+        """Add finite numbers."""
+        if not len(values):
+            return
+        numbers = np.asarray(values, np.float64)
+        low, high = float(numbers.min()), float(numbers.max())
+        self._minimum, self._maximum = min(self._minimum, low), max(self._maximum, high)
+        if not len(self._counts):
+            self._step = self._choose_first_step(low, high)
+        while not self._fits(low, high):
+            self._merge_bins()
+        bins = _find_bins(numbers, self._step)
+        self._extend(int(bins.min()), int(bins.max()))
+        self._counts += np.bincount(bins - self._first, minlength=len(self._counts))
+
+    def _choose_first_step(self, low: float, high: float) -> int:
+        """Return the step of the narrowest bins that are useful for numbers in a range."""
+        width = max(high / _MAX_NARROW_BINS - low / _MAX_NARROW_BINS, max(abs(low), abs(high)) / _MAX_NUMBER, _SMALLEST)
+        step = 2 * math.floor(math.log10(width))
+        return max(step, 0) if self._is_integer else step
+
+    def _fits(self, low: float, high: float) -> bool:
+        """Return whether the bins of a range and those in use are few enough."""
+        if max(abs(low), abs(high)) / _width(self._step) > _MAX_NUMBER:
+            return False
+        first, last = (int(number) for number in _find_bins(np.array([low, high]), self._step))
+        if len(self._counts):
+            first, last = min(first, self._first), max(last, self._first + len(self._counts) - 1)
+        return last - first < _MAX_NARROW_BINS
+
+    def _merge_bins(self) -> None:
+        """Choose the next larger width, and merge the bins that one of its bins covers."""
+        factor = 5 if self._step % 2 else 2
+        self._step += 1
+        if len(self._counts):
+            self._first, self._counts = _merge(self._first, self._counts, factor)
+
+    def _extend(self, first: int, last: int) -> None:
+        """Add empty bins so that there are bins from `first` to `last`."""
+        if not len(self._counts):
+            self._first, self._counts = first, np.zeros(last - first + 1, np.int64)
+            return
+        num_before = max(self._first - first, 0)
+        num_after = max(last - self._first - len(self._counts) + 1, 0)
+        self._first -= num_before
+        self._counts = np.pad(self._counts, (num_before, num_after))
+
+    def finish(self) -> dict[str, list[Any]] | None:
+        """Return the edges and counts of at most 32 bins; None if there are no numbers."""
+        if not len(self._counts):
+            return None
+        if self._minimum == self._maximum:
+            width = 1.0 if self._is_integer else max(abs(self._minimum) / 1000, _SMALLEST)
+            edges = np.array([self._minimum, min(self._minimum + width, _LARGEST)])
+            return {"edges": _to_json(edges), "counts": [int(self._counts.sum())]}
+        factor = next(factor for factor in _list_factors(self._step) if self._count_merged(factor) <= _MAX_BINS)
+        first, counts = _merge(self._first, self._counts, factor)
+        edges = _find_edges(np.arange(first, first + len(counts) + 1) * factor, self._step)
+        return {"edges": _to_json(edges), "counts": counts.tolist()}
+
+    def _count_merged(self, factor: int) -> int:
+        return (self._first + len(self._counts) - 1) // factor - self._first // factor + 1
+
+
+def create_value_histogram(value_counts: dict[Any, int]) -> dict[str, list[Any]] | None:
+    """Return a histogram with one bin per integer; None if there are too many integers, or none."""
+    values = sorted(value_counts)
+    if not 0 < len(values) <= _MAX_BINS:
+        return None
+    return {"edges": [*values, values[-1] + 1], "counts": [value_counts[value] for value in values]}
+
+
+def _width(step: int) -> float:
+    return float(_find_edges(np.ones(1, np.int64), step)[0])
+
+
+def _find_edges(bins: NDArray[np.int64], step: int) -> NDArray[np.float64]:
+    """Return the starts of bins. For common widths they are the floats nearest to the decimal numbers."""
+    numbers, exponent = bins * (1.0 + step % 2), step // 2
+    with np.errstate(over="ignore"):
+        edges = numbers * 10.0**exponent if exponent >= 0 else numbers / 10.0**-exponent
+    return np.clip(edges, -_LARGEST, _LARGEST)
+
+
+def _find_bins(values: NDArray[np.float64], step: int) -> NDArray[np.int64]:
+    bins = np.floor(values / _width(step)).astype(np.int64)
+    # The quotient is rounded, so that a value near an edge may be in the neighboring bin.
+    bins += values >= _find_edges(bins + 1, step)
+    bins -= values < _find_edges(bins, step)
+    return bins
+
+
+def _merge(first: int, counts: NDArray[np.int64], factor: int) -> tuple[int, NDArray[np.int64]]:
+    """Merge groups of `factor` bins; return the number of the first wider bin, and the counts."""
+    start = first // factor
+    num_before = first - start * factor
+    num_after = -(num_before + len(counts)) % factor
+    return start, np.pad(counts, (num_before, num_after)).reshape(-1, factor).sum(axis=1)
+
+
+def _list_factors(step: int) -> list[int]:
+    """Return how many bins of this step have together a width of 1, 2 or 5 times a power of ten."""
+    unit = 1 + step % 2
+    widths = (digit * 10**exponent for exponent in range(5) for digit in (1, 2, 5))
+    return [width // unit for width in widths if width % unit == 0]
+
+
+def _to_json(edges: NDArray[np.float64]) -> list[int | float]:
+    return [int(edge) if edge.is_integer() and abs(edge) < _MAX_NUMBER else edge for edge in edges.tolist()]

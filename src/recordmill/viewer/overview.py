@@ -1,0 +1,195 @@
+"""The overview of a dataset: statistics and histograms of all features, computed in the background."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.conversion.source import Positions, ShardRecords
+from recordmill.formats.base import PayloadCodec
+from recordmill.preview import find_class_name
+from recordmill.shards.info import summarize_files
+from recordmill.shards.parsed import ParsedRecords, parse_exactly
+from recordmill.shards.statistics import FeatureStatistics, StatisticsCollector
+from recordmill.types import Ragged
+from recordmill.viewer.histogram import HistogramCollector, create_value_histogram
+from recordmill.viewer.jobs import Job
+
+# Larger datasets are sampled.
+_MAX_RECORDS, _MAX_BYTES = 100_000, 1 << 30
+# Consecutive records that a sample reads together, if that leaves a block for every shard.
+_BLOCK_RECORDS = 64
+# Larger records are not read, because their bytes are in memory several times.
+_MAX_RECORD_BYTES = 16 << 20
+# Number of record lengths that are added to their histogram at once.
+_NUM_LENGTHS = 1 << 16
+
+
+class Overview:
+    """Statistics of the records of shards. May be used by several threads.
+
+    Parameters
+    ----------
+    source : ShardRecords
+    positions : range or ndarray of int64, optional
+        Positions of the records in `source`; all by default.
+    label_feature : str, optional
+        Feature with label numbers, whose values get class names.
+    max_records, max_bytes : int
+        Read a sample of the records if there are more of them, or if they have more bytes.
+    """
+
+    def __init__(
+        self,
+        source: ShardRecords,
+        positions: Positions | None = None,
+        label_feature: str | None = None,
+        *,
+        max_records: int = _MAX_RECORDS,
+        max_bytes: int = _MAX_BYTES,
+    ) -> None:
+        self._source = source
+        self._positions = range(len(source)) if positions is None else positions
+        self._label_feature = label_feature
+        self._limits = max_records, max_bytes
+        self._is_sampled = False
+        self._lock = threading.Lock()
+        self._job: Job | None = None
+
+    def cancel(self) -> None:
+        """Stop the computation."""
+        with self._lock:
+            if self._job is not None:
+                self._job.cancel()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the progress in records, and the result once it is known; the first call starts the computation."""
+        with self._lock:
+            if self._job is None:
+                self._job = Job(self._compute)
+            job = self._job
+        return job.to_json() | {"sampled": self._is_sampled, "num_read": job.done, "result": job.result}
+
+    def _compute(self, job: Job) -> dict[str, Any]:
+        source, observers = self._source, dict[str, _ValueHistograms]()
+        num_bytes, record_bytes = self._measure_records(job)
+        blocks = self._choose_blocks(num_bytes)
+        job.total = sum(map(len, blocks))
+        collector = StatisticsCollector(lambda name: observers.setdefault(name, _ValueHistograms()))
+        num_too_large = 0
+        for part in _split_blocks(source, blocks):
+            job.check()
+            readable = _omit_large_records(source, part)
+            num_too_large += len(part) - len(readable)
+            outcome = source.apply(readable, _parse, "skip")
+            for _, parsed in outcome.results:
+                for records in parsed:
+                    collector.add_records(records)
+            collector.add_damaged(len(outcome.skipped))
+            job.advance(len(part))
+        statistics = collector.finish()
+        features = [
+            self._describe_feature(name, feature, observers[name]) for name, feature in statistics.features.items()
+        ]
+        return {
+            "num_records": len(self._positions),
+            "num_damaged": statistics.num_damaged,
+            "num_too_large": num_too_large,
+            "features": features,
+            "record_bytes": record_bytes,
+            "shards": self._list_shards(job),
+        }
+
+    def _measure_records(self, job: Job) -> tuple[int, dict[str, list[Any]] | None]:
+        """Return the number of bytes of all records and the histogram of their lengths, without reading them."""
+        num_bytes, start, histogram = 0, 0, HistogramCollector(is_integer=True)
+        while start < len(self._positions):
+            job.check()
+            lengths = self._source.frame_lengths(self._positions[start : start + _NUM_LENGTHS])
+            histogram.add(lengths)
+            num_bytes += int(lengths.sum())
+            start += len(lengths)
+        return num_bytes, histogram.finish()
+
+    def _choose_blocks(self, num_bytes: int) -> list[Positions]:
+        """Return the positions to read: all, or blocks that are evenly spread over all shards."""
+        count = len(self._positions)
+        max_records, max_bytes = self._limits
+        num_sampled = min(count, max_records, int(count * max_bytes / max(num_bytes, 1)))
+        self._is_sampled = num_sampled < count
+        if not self._is_sampled:
+            return [self._positions]
+        num_shards = sum(len(collection.readers) for collection in self._source.collections)
+        num_sampled = max(num_sampled, 1)
+        num_blocks = min(max(num_shards, num_sampled // _BLOCK_RECORDS), num_sampled)
+        size = num_sampled // num_blocks
+        bounds = np.arange(num_blocks + 1) * count // num_blocks
+        # The starts are random, because labels often repeat at regular distances.
+        starts = np.random.default_rng(0).integers(bounds[:-1], bounds[1:] - size, endpoint=True)
+        return [self._positions[start : start + size] for start in starts.tolist()]
+
+    def _describe_feature(self, name: str, feature: FeatureStatistics, observer: _ValueHistograms) -> dict[str, Any]:
+        plain = {"name": name, **feature.to_json(), "histogram": observer.numbers and observer.numbers.finish()}
+        is_float = any(kind.startswith("float") for kind in feature.kinds)
+        is_number = "bytes" not in feature.kinds
+        if feature.value_counts is not None:
+            classes = self._source.classes if name == self._label_feature and is_number else None
+            for entry in plain["value_counts"]:
+                entry["class"] = find_class_name(entry["value"], classes) if classes else None
+            if is_number and not is_float:
+                plain["histogram"] = create_value_histogram(feature.value_counts) or plain["histogram"]
+        if plain["images"] is not None:
+            plain["images"] |= {"widths": observer.widths.finish(), "heights": observer.heights.finish()}
+        return plain
+
+    def _list_shards(self, job: Job) -> list[dict[str, Any]]:
+        shards = []
+        for collection in self._source.collections:
+            for reader in collection.readers:
+                job.check()
+                shards += [
+                    {"path": file.path, "num_records": file.num_records, "num_bytes": file.num_bytes}
+                    for file in summarize_files(reader.shard, reader.load_index())
+                ]
+        return shards
+
+
+class _ValueHistograms:
+    """Histograms of the values of one feature: of its numbers, and of the sizes of its images."""
+
+    def __init__(self) -> None:
+        self.numbers: HistogramCollector | None = None
+        self.widths, self.heights = HistogramCollector(is_integer=True), HistogramCollector(is_integer=True)
+
+    def add_numbers(self, values: NDArray[Any]) -> None:
+        """Add finite numbers."""
+        if self.numbers is None:
+            self.numbers = HistogramCollector(is_integer=values.dtype.kind != "f")
+        self.numbers.add(values)
+
+    def add_image_sizes(self, sizes: NDArray[np.int64]) -> None:
+        """Add heights and widths."""
+        self.heights.add(sizes[:, 0])
+        self.widths.add(sizes[:, 1])
+
+
+def _split_blocks(source: ShardRecords, blocks: list[Positions]) -> Iterator[Positions]:
+    """Yield the positions of chunks of limited size."""
+    for block in blocks:
+        for start, stop in source.split_chunks(block):
+            yield block[start:stop]
+
+
+def _omit_large_records(source: ShardRecords, positions: Positions) -> Positions:
+    """Return the positions without a record that is too large. Such a record is a chunk of its own."""
+    is_large = len(positions) == 1 and int(source.frame_lengths(positions)[0]) > _MAX_RECORD_BYTES
+    return positions[:0] if is_large else positions
+
+
+def _parse(codec: PayloadCodec, payloads: Ragged, rows: NDArray[np.int64]) -> list[ParsedRecords]:
+    del rows
+    return parse_exactly(codec, payloads)
