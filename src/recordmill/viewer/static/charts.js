@@ -13,6 +13,7 @@ export function createBarChart(caption, bars) {
     "table",
     { class: "bars" },
     element("caption", {}, caption),
+    element("colgroup", {}, ["name", "share", "count"].map((part) => element("col", { class: `column-${part}` }))),
     element("thead", { class: "unseen" }, element("tr", {}, ["Value", "Share", "Count"].map((text) => element("th", { scope: "col" }, text)))),
     body,
   );
@@ -36,14 +37,15 @@ function createBar({ name, count }, maximum) {
   );
 }
 
-/** Create a histogram from the edges of its bins and their counts. */
-export function createHistogram(caption, { edges, counts }, format = formatNumber) {
+/** Create a histogram from the edges of its bins and their counts. A bin of integers ends before its right edge. */
+export function createHistogram(caption, { edges, counts }, { format = formatNumber, isInteger = false } = {}) {
   const maximum = Math.max(1, ...counts);
   const total = counts.reduce((sum, count) => sum + count, 0);
-  const [first, last] = [format(edges[0]), format(edges[edges.length - 1])];
+  const right = (bin) => edges[bin + 1] - (isInteger ? 1 : 0);
+  const [first, last] = [format(edges[0]), format(right(counts.length - 1))];
   const bars = counts.map((count, bin) => {
     const height = count === 0 ? 0 : Math.max(1, (100 * count) / maximum);
-    const text = `${format(edges[bin])} to ${format(edges[bin + 1])}: ${formatCount(count)}`;
+    const text = `${format(edges[bin])} to ${format(right(bin))}: ${formatCount(count)}`;
     return svg("rect", { x: bin + 0.05, y: 100 - height, width: 0.9, height }, svg("title", {}, text));
   });
   const label = `${caption}: histogram of ${formatCount(total)} values from ${first} to ${last}, at most ${formatCount(maximum)} in a bin`;

@@ -4,15 +4,21 @@ const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
 /** Create an HTML element. `on…` attributes are event handlers; true, false and null set or omit an attribute. */
 export function element(tag, attributes = {}, ...children) {
-  return fill(document.createElement(tag), attributes, children);
+  return fill(setAttributes(document.createElement(tag), attributes), children);
 }
 
 /** Create an SVG element. */
 export function svg(tag, attributes = {}, ...children) {
-  return fill(document.createElementNS(SVG_NAMESPACE, tag), attributes, children);
+  return fill(setAttributes(document.createElementNS(SVG_NAMESPACE, tag), attributes), children);
 }
 
-function fill(node, attributes, children) {
+/** Append children to a node: texts, nodes and lists of them; null, undefined and false are skipped. */
+export function fill(node, children) {
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return node;
+}
+
+function setAttributes(node, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) {
       node.addEventListener(name.slice(2), value);
@@ -20,7 +26,6 @@ function fill(node, attributes, children) {
       node.setAttribute(name, value === true ? "" : value);
     }
   }
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
   return node;
 }
 

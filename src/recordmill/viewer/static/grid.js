@@ -4,12 +4,12 @@ import { element } from "./dom.js";
 import { formatLabel } from "./format.js";
 import { Scroller } from "./scroller.js";
 
-// Size of the cells in pixels, by what the records contain.
-const LAYOUTS = {
-  image: { width: 150, height: 196 },
-  strip: { width: 320, height: 208 },
-  text: { width: 260, height: 132 },
-};
+// Least width and height of the cells in pixels, gap included, by what the records contain.
+const IMAGE_LAYOUT = { width: 150, height: 196 };
+const STRIP_LAYOUT = { width: 320, height: 208 };
+const TEXT_WIDTH = 260;
+const TEXT_HEIGHT = 24;
+const VALUE_HEIGHT = 20;
 const GAP = 8;
 const EXTRA_ROWS = 1;
 
@@ -17,7 +17,7 @@ const EXTRA_ROWS = 1;
 export class Grid {
   #lines = new Map();
   #pages = null;
-  #layout = LAYOUTS.image;
+  #layout = IMAGE_LAYOUT;
   #columns = 1;
   #width = 0;
 
@@ -44,11 +44,11 @@ export class Grid {
     return this.#pages?.numRecords ?? 0;
   }
 
-  /** Show the records of a view from its beginning; `hasImages` chooses the size of the cells. */
-  show(pages, hasImages) {
+  /** Show the records of a view from its beginning. Cells have `numLines` lines of text if there are no images. */
+  show(pages, { hasImages, numLines }) {
     this.#pages?.close();
     this.#pages = pages;
-    this.#layout = hasImages ? LAYOUTS.image : LAYOUTS.text;
+    this.#layout = hasImages ? IMAGE_LAYOUT : { width: TEXT_WIDTH, height: TEXT_HEIGHT + numLines * VALUE_HEIGHT };
     this.selected = 0;
     this.viewport.hidden = pages.numRecords === 0;
     this.message.hidden = pages.numRecords > 0;
@@ -59,10 +59,10 @@ export class Grid {
 
   /** Show records that have been loaded; records with several images get wide cells. */
   update(first, stop) {
-    if (this.#layout === LAYOUTS.image) {
+    if (this.#layout === IMAGE_LAYOUT) {
       for (let row = first; row < stop; row += 1) {
         if (this.#pages.get(row)?.images.length > 1) {
-          this.#layout = LAYOUTS.strip;
+          this.#layout = STRIP_LAYOUT;
           this.#measure(this.#firstRow());
           this.select(this.selected, false);
           break;

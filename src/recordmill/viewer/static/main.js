@@ -60,7 +60,7 @@ async function loadView(chosen, controller) {
   try {
     const result = isWhole ? { id: null, numRecords: dataset.num_records, numSkipped: 0 } : await compute(chosen, controller);
     const pages = new RecordPages(result.id, result.numRecords, (first, stop) => grid.update(first, stop), onPageError);
-    grid.show(pages, dataset.image_features.length > 0);
+    grid.show(pages, describeCells());
     showCounts(result);
     return pages;
   } catch (error) {
@@ -70,6 +70,13 @@ async function loadView(chosen, controller) {
     }
     return null;
   }
+}
+
+function describeCells() {
+  const { schema, image_features: images, label_feature: label, key_feature: key } = dataset;
+  const numNames = (label === null ? 0 : 1) + (key === null ? 0 : 1);
+  const numValues = Object.keys(schema).length - images.length - numNames;
+  return { hasImages: images.length > 0, numLines: Math.min(4, Math.max(0, numValues)) + (label === null ? 1 : 2) };
 }
 
 async function compute(chosen, controller) {
@@ -204,7 +211,12 @@ function onKey(event) {
   const actions = isTyping
     ? { Escape: () => (route.page === "grid" ? grid.focus() : byId("main").focus()) }
     : {
-        "/": () => toolbar.where.select(),
+        "/": () => {
+          if (route.page === "overview") {
+            navigate(gridHash(query));
+          }
+          setTimeout(() => toolbar.where.select());
+        },
         g: () => toolbar.goto.select(),
         ...(route.page === "record" && {
           ArrowLeft: () => byId("previous").click(),

@@ -10,6 +10,8 @@ const POLL_MS = 500;
 // Datasets up to this size are verified without being asked to.
 const MAX_UNASKED_BYTES = 1e9;
 const MAX_FAULTS = 200;
+// Features with more values have a histogram instead of a bar for each.
+const MAX_COUNTED = 20;
 const NO_QUERY = { where: "", sort: null, descending: false };
 
 /** Show the overview in the container; requests end when the signal is aborted. */
@@ -43,10 +45,11 @@ async function showStatistics(container, dataset, signal) {
     ? `Estimates from a sample of ${formatCount(job.num_read)} of ${formatNoun(dataset.num_records, "record")}.`
     : `Exact: all ${formatNoun(job.num_read, "record")} were read.`;
   const damaged = job.result.num_damaged ? ` ${formatNoun(job.result.num_damaged, "record")} could not be read.` : "";
+  const omitted = job.result.num_too_large ? ` ${formatNoun(job.result.num_too_large, "record")} omitted because of their size.` : "";
   container.replaceChildren(
-    element("p", { class: "basis" }, basis + damaged),
+    element("p", { class: "basis" }, basis + damaged + omitted),
     createSchema(dataset, job.result.features),
-    ...createCharts(job.result),
+    ...createCharts(job.result, dataset.label_feature),
     createShards(job.result),
   );
 }
@@ -71,24 +74,38 @@ function createSchema(dataset, features) {
       formatNumber(feature?.minimum),
       formatNumber(feature?.maximum),
       formatNumber(feature?.mean),
-      feature ? formatBytes(feature.num_bytes) : "–",
+      formatRange(feature?.num_bytes),
     ];
   });
-  const headers = ["Feature", "Kind", "Shape", "Values", "Missing", "Minimum", "Maximum", "Mean", "Size"];
+  const headers = ["Feature", "Kind", "Shape", "Values", "Missing", "Minimum", "Maximum", "Mean", "Bytes"];
   return element("section", {}, element("h2", {}, "Features"), table("Features", headers, rows, [3, 4, 5, 6, 7, 8]));
 }
 
-function createCharts(result) {
-  const counts = result.features.filter(({ value_counts: values }) => values?.length > 0).map(createCounts);
+/** Format the least and the greatest number of bytes of a value. */
+function formatRange(range) {
+  if (!range) {
+    return "–";
+  }
+  const [least, greatest] = range.map(formatCount);
+  return least === greatest ? least : `${least} – ${greatest}`;
+}
+
+function createCharts(result, labelFeature) {
+  const isCounted = ({ name, value_counts: values, histogram }) =>
+    values?.length > 0 &&
+    (name === labelFeature || values.length <= MAX_COUNTED || (histogram === null && values.some(({ count }) => count > 1)));
+  const counts = result.features.filter(isCounted).map(createCounts);
   const images = result.features.filter((feature) => feature.images !== null).map(createImageCharts);
   const histograms = result.features
-    .filter((feature) => feature.histogram !== null && !feature.value_counts?.length)
-    .map((feature) => createHistogram(feature.name, feature.histogram));
-  histograms.push(createHistogram("Bytes per record", result.record_bytes, (bytes) => formatBytes(Math.round(bytes))));
+    .filter((feature) => feature.histogram !== null && !isCounted(feature))
+    .map((feature) => createHistogram(feature.name, feature.histogram, { isInteger: feature.kinds.every((kind) => /int/.test(kind)) }));
+  if (result.record_bytes !== null) {
+    histograms.push(createHistogram("Bytes per record", result.record_bytes, { format: formatBytes, isInteger: true }));
+  }
   return [
     counts.length > 0 && createSection("Values", counts),
     ...images,
-    createSection("Distributions", histograms),
+    histograms.length > 0 && createSection("Distributions", histograms),
   ].filter(Boolean);
 }
 
@@ -106,10 +123,10 @@ function createCounts({ name, value_counts: values }) {
 
 function createImageCharts({ name, images }) {
   const formats = Object.entries(images.formats).map(([format, count]) => ({ name: format, count }));
-  const pixels = (size) => `${formatCount(Math.round(size))} px`;
+  const pixels = { format: (size) => `${formatCount(size)} px`, isInteger: true };
   const section = createSection(`Images in ${name}`, [
-    createHistogram("Width", images.widths, pixels),
-    createHistogram("Height", images.heights, pixels),
+    images.widths && createHistogram("Width", images.widths, pixels),
+    images.heights && createHistogram("Height", images.heights, pixels),
     createBarChart("Format", formats),
   ]);
   if (images.num_unreadable > 0) {
@@ -146,12 +163,12 @@ async function followVerification(container, signal) {
 }
 
 function showFaults(container, job, signal) {
-  const { faults, state } = job;
+  const { faults, num_faults: numFaults, state } = job;
   const size = job.num_bytes ? ` (${formatBytes(job.num_bytes)})` : "";
   const text = {
     idle: "Not verified yet.",
-    done: `${formatNoun(job.done, "record")}${size} verified: ${faults.length ? formatNoun(faults.length, "fault") : "no damage"}.`,
-    cancelled: `Cancelled after ${formatNoun(job.done, "record")}; ${formatNoun(faults.length, "fault")} so far.`,
+    done: `${formatNoun(job.done, "record")}${size} verified: ${numFaults ? formatNoun(numFaults, "fault") : "no damage"}.`,
+    cancelled: `Cancelled after ${formatNoun(job.done, "record")}; ${formatNoun(numFaults, "fault")} so far.`,
     failed: job.error?.message ?? "Verification failed.",
   }[state];
   const start = element("button", { type: "button" }, "Verify all records");
@@ -162,13 +179,13 @@ function showFaults(container, job, signal) {
   }));
   container.replaceChildren(
     element("h2", {}, "Damage"),
-    element("p", { role: "status", class: faults.length > 0 || state === "failed" ? "warning" : null }, text),
-    faults.length > 0 ? createFaults(faults) : "",
+    element("p", { role: "status", class: numFaults > 0 || state === "failed" ? "warning" : null }, text),
+    faults.length > 0 ? createFaults(faults, numFaults) : "",
     start,
   );
 }
 
-function createFaults(faults) {
+function createFaults(faults, numFaults) {
   const rows = faults.slice(0, MAX_FAULTS).map(({ shard, record, offset, message, position }) => [
     position === null
       ? formatNumber(record)
@@ -178,8 +195,8 @@ function createFaults(faults) {
     formatNumber(offset),
   ]);
   const list = table("Faults", ["Record", "Fault", "Shard", "Offset"], rows, [3]);
-  if (faults.length > MAX_FAULTS) {
-    list.append(element("p", { class: "quiet" }, `${formatCount(faults.length - MAX_FAULTS)} more; run recordmill verify for all.`));
+  if (numFaults > rows.length) {
+    list.append(element("p", { class: "quiet" }, `${formatCount(numFaults - rows.length)} more; run recordmill verify for all.`));
   }
   return list;
 }

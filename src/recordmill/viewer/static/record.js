@@ -1,7 +1,7 @@
 // The page of one record: its images with masks and boxes, all features, and where it is stored.
 
 import { request } from "./api.js";
-import { element, table } from "./dom.js";
+import { element, fill, table } from "./dom.js";
 import { createFigure } from "./figure.js";
 import { formatBytes, formatCount, formatLabel, formatShape } from "./format.js";
 
@@ -12,7 +12,8 @@ export async function showRecord(container, position, signal) {
   const record = await request(`api/record/${position}`, { signal });
   signal.throwIfAborted();
   const label = formatLabel(record);
-  container.replaceChildren(
+  container.replaceChildren();
+  fill(container, [
     element(
       "p",
       { class: "names" },
@@ -23,7 +24,7 @@ export async function showRecord(container, position, signal) {
     createImages(record),
     createFeatures(record.features),
     createOrigin(record),
-  );
+  ]);
   return record;
 }
 
@@ -72,14 +73,14 @@ function createImages(record) {
 function createFeatures(features) {
   const rows = features.map((feature) => [
     element("span", { class: "name" }, feature.name),
+    createText(feature),
     feature.kind,
     formatShape(feature.shape),
     formatBytes(feature.num_bytes),
-    createText(feature),
     element("a", { href: feature.download, download: "", "aria-label": `Download ${feature.name}` }, "Download"),
   ]);
-  const headers = ["Feature", "Kind", "Shape", "Size", "Value", "File"];
-  return element("section", {}, element("h2", {}, "Features"), table("Features", headers, rows, [3]));
+  const headers = ["Feature", "Value", "Kind", "Shape", "Size", "File"];
+  return element("section", {}, element("h2", {}, "Features"), table("Features", headers, rows, [4]));
 }
 
 function createText({ text, truncated, download, images }) {
