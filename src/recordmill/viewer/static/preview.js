@@ -5,7 +5,7 @@ import { element } from "./dom.js";
 import { createFigure } from "./figure.js";
 
 const DEFAULT_EPOCHS = 3;
-const MAX_EPOCHS = 16;
+const MAX_EPOCHS = 8;
 let epochs = DEFAULT_EPOCHS;
 
 /** Add the pipeline, a field for the number of epochs, and the samples of a record to the container. */
