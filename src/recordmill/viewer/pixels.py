@@ -89,4 +89,6 @@ def _round(levels: NDArray[Any]) -> NDArray[np.uint8]:
 def to_labels(mask: NDArray[Any]) -> NDArray[np.uint8]:
     """Convert class labels of any integer type to 8 bits: 0 and 255 are background, larger ones repeat the colors."""
     is_background = (mask <= 0) | (mask == 255)
-    return np.where(is_background, 0, (mask.astype(np.int64) - 1) % 254 + 1).astype(np.uint8)
+    labels: NDArray[np.uint8] = ((mask.astype(np.int64) - 1) % 254 + 1).astype(np.uint8)
+    labels[is_background] = 0
+    return labels
