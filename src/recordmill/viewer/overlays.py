@@ -14,6 +14,7 @@ from recordmill.decode.image import decode_png
 from recordmill.decode.image_files import image_sizes
 from recordmill.decode.signatures import find_image_format
 from recordmill.errors import ImageError
+from recordmill.types import Ragged
 from recordmill.viewer.png import encode_mask
 
 _MASK_NAME = re.compile(r"(?:^|[/_.-])(?:mask|masks|segmentation|segmap|trimap|annotation)(?:$|[/_.-])", re.IGNORECASE)
@@ -116,8 +117,9 @@ def _find_labels(example: Mapping[str, Any], name: str, num_boxes: int, classes:
     prefix = name.rpartition("/")[0]
     for candidate in _BOX_LABELS:
         value = example.get(f"{prefix}/{candidate}" if prefix else candidate)
-        if isinstance(value, list) and len(value) == num_boxes and all(isinstance(text, bytes) for text in value):
-            return [text[:80].decode("utf-8", "backslashreplace") for text in value[:_MAX_BOXES]]
+        texts = list(value) if isinstance(value, list | Ragged) else []
+        if len(texts) == num_boxes and all(isinstance(text, bytes) for text in texts):
+            return [text[:80].decode("utf-8", "backslashreplace") for text in texts[:_MAX_BOXES]]
         numbers = _to_numbers(value)
         if len(numbers) == num_boxes and np.isfinite(numbers).all():
             return [_name_class(number, classes) for number in numbers[:_MAX_BOXES].tolist()]

@@ -308,7 +308,7 @@ def _decode_text(value: bytes, max_chars: int) -> str | None:
     return text[: max_chars + 1] if all(char.isprintable() or char in "\t\r\n" for char in text) else None
 
 
-def _format_number(number: float) -> str:
+def _format_number(number: Any) -> str:
     return f"{number:.6g}" if isinstance(number, float) else str(number)
 
 

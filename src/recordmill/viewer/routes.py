@@ -10,8 +10,10 @@ from collections.abc import Callable
 from recordmill.decode.signatures import find_image_format
 from recordmill.preview import to_json_value
 from recordmill.viewer.overlays import create_overlay
+from recordmill.viewer.overview import Overview
 from recordmill.viewer.records import ViewedRecords
 from recordmill.viewer.server import Request, RequestError, Response, json_response
+from recordmill.viewer.verification import Verification
 from recordmill.viewer.views import Views
 
 _MAX_CELLS = 200
@@ -27,6 +29,8 @@ class Routes:
     def __init__(self, records: ViewedRecords) -> None:
         self._records = records
         self._views = Views(records)
+        self._overview = Overview(records.records, records.positions, records.label_feature)
+        self._verification = Verification(records.records)
         self._readers = threading.BoundedSemaphore(_MAX_READERS)
         self._routes: dict[tuple[str, str, int], Route] = {
             ("GET", "dataset", 0): self._get_dataset,
@@ -39,6 +43,10 @@ class Routes:
             ("POST", "views", 0): self._create_view,
             ("GET", "views", 1): self._get_view,
             ("DELETE", "views", 1): self._cancel_view,
+            ("GET", "overview", 0): self._get_overview,
+            ("GET", "verify", 0): self._get_verification,
+            ("POST", "verify", 0): self._start_verification,
+            ("DELETE", "verify", 0): self._cancel_verification,
         }
 
     def respond(self, request: Request) -> Response:
@@ -52,6 +60,8 @@ class Routes:
     def close(self) -> None:
         """Stop all work in the background."""
         self._views.cancel_all()
+        self._overview.cancel()
+        self._verification.cancel()
 
     def _get_dataset(self, request: Request) -> Response:
         del request
@@ -115,6 +125,22 @@ class Routes:
         del request
         self._views.get(identifier).cancel()
         return json_response({})
+
+    def _get_overview(self, request: Request) -> Response:
+        del request
+        return json_response(self._overview.to_json())
+
+    def _get_verification(self, request: Request) -> Response:
+        del request
+        return json_response(self._verification.to_json())
+
+    def _start_verification(self, request: Request) -> Response:
+        self._verification.start()
+        return self._get_verification(request)
+
+    def _cancel_verification(self, request: Request) -> Response:
+        self._verification.cancel()
+        return self._get_verification(request)
 
 
 def _parse_integer(text: str, name: str) -> int:
