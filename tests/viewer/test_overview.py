@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,10 +34,8 @@ def compute(paths: Any, **options: Any) -> dict[str, Any]:
 
 def wait(overview: Overview) -> dict[str, Any]:
     answer = overview.to_json()
-    for pause in itertools.repeat(0.01, 2000):
-        if answer["state"] != "running":
-            break
-        __import__("time").sleep(pause)
+    while answer["state"] == "running":
+        time.sleep(0.01)
         answer = overview.to_json()
     assert answer["error"] is None, answer["error"]
     return answer
@@ -78,7 +77,7 @@ def test_overview_describes_all_records(tmp_path: Path) -> None:
     assert (score["minimum"], score["maximum"]) == (min(exact), max(exact))
     assert score["histogram"]["counts"] == count_by_edges(exact, score["histogram"]["edges"])
     assert sum(score["histogram"]["counts"]) == 300 and len(score["histogram"]["counts"]) <= 32
-    assert text["num_bytes"] == [2, 10] or tuple(text["num_bytes"]) == (2, 10)
+    assert list(text["num_bytes"]) == [2, 10]
     assert text["histogram"] is None and text["images"] is None
     readers = [rm.ShardReader(path) for path in paths]
     lengths = [length for reader in readers for length in reader.index.lengths.tolist()]
@@ -140,8 +139,7 @@ def test_overview_of_sequences_counts_all_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_overview_reads_all_formats(format_name: str, tmp_path: Path) -> None:
     encode = encode_ofrecord if format_name == "ofrecord" else encode_example
-    kinds = {"id": "int64"}
-    payloads = [encode({"id": (kinds["id"], [number])}) for number in range(20)]
+    payloads = [encode({"id": ("int64", [number])}) for number in range(20)]
     answer = compute(write_shard(tmp_path, format_name, payloads))
     (feature,) = answer["result"]["features"]
     numbers = list(range(20))
@@ -265,23 +263,18 @@ def test_histogram_counts_every_integer(chunks: list[list[float]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "edges"),
-    [
-        (np.arange(10) / 10, [n / 50 * 1 for n in range(0, 46)]),
-        (np.linspace(0, 1, 1001), [n / 20 for n in range(22)]),
-        (np.arange(640) * 1.0, [n * 20 for n in range(33)]),
-        (np.array([-3.0, 250.0]), [n * 10 for n in range(-1, 27)]),
-    ],
+    "values",
+    [np.arange(10) / 10, np.linspace(0, 1, 1001), np.arange(640) * 1.0, np.array([-3.0, 250.0])],
     ids=["tenths", "unit", "hundreds", "negative"],
 )
-def test_histogram_has_round_edges(values: Any, edges: list[float]) -> None:
+def test_histogram_has_round_edges(values: Any) -> None:
     collector = HistogramCollector(is_integer=False)
     collector.add(values)
     histogram = collector.finish()
     assert histogram is not None
-    widths = np.diff(histogram["edges"])
-    width = float(widths[0])
-    assert np.allclose(widths, width) and round(width / 10 ** math.floor(math.log10(width) + 1e-9), 6) in (1, 2, 5)
-    assert np.allclose(np.array(histogram["edges"]) / width, np.rint(np.array(histogram["edges"]) / width))
-    assert 8 <= len(widths) <= 32
-    del edges
+    edges = np.array(histogram["edges"])
+    width = float(edges[1] - edges[0])
+    assert np.allclose(np.diff(edges), width) and 8 <= len(edges) - 1 <= 32
+    assert round(width / 10 ** math.floor(math.log10(width) + 1e-9), 6) in (1, 2, 5)
+    assert np.allclose(edges / width, np.rint(edges / width))
+    assert histogram["counts"] == count_by_edges(values.tolist(), histogram["edges"])

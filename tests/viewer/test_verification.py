@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from pathlib import Path
 from typing import Any
@@ -26,12 +25,9 @@ def verify(verification: Verification) -> dict[str, Any]:
 
 
 def wait(verification: Verification) -> dict[str, Any]:
-    for _ in itertools.repeat(None, 2000):
-        answer = verification.to_json()
-        if answer["state"] != "running":
-            return answer
+    while (answer := verification.to_json())["state"] == "running":
         time.sleep(0.01)
-    raise AssertionError("the verification did not end")
+    return answer
 
 
 def write_shards(folder: Path, format_name: str, count: int = 3, num_records: int = 10) -> list[Path]:
@@ -64,7 +60,7 @@ def test_verification_of_intact_shards_finds_no_fault(format_name: str, tmp_path
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_verification_finds_the_faults_of_verify_and_their_positions(format_name: str, tmp_path: Path) -> None:
     paths = write_shards(tmp_path, format_name)
-    rm.open(paths)  # Saves the indexes, which have checksums of all payloads.
+    rm.build_index(paths)  # Indexes have checksums of all payloads.
     flip_payload_byte(paths[1], 4)
     flip_payload_byte(paths[2], 0)
     flip_payload_byte(paths[2], 9)
