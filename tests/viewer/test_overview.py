@@ -1,4 +1,4 @@
-"""The overview of a dataset: ranges, counts and histograms of all records or of a sample, computed in the background."""
+"""The overview of a dataset: ranges, counts and histograms of all records or of a sample of them."""
 
 from __future__ import annotations
 

@@ -29,7 +29,8 @@ def encode_pixels(seed: int) -> bytes:
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> rm.Dataset:
     path = tmp_path_factory.mktemp("preview") / "train.tfrecord"
-    with rm.ShardWriter(path, classes=["cat", "dog"]) as writer:
+    (path.parent / "labels.txt").write_text("0:cat\n1:dog\n", "utf-8")
+    with rm.ShardWriter(path) as writer:
         for number in range(6):
             example = {
                 "image": encode_pixels(number),
