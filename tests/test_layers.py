@@ -48,7 +48,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "compat": BASE | {PACKAGE},
     "demo": {PACKAGE},
     "preview": {"types"},
-    "viewer": NATIVE | {"preview", "storage", "shards", "packing", "pipeline", "conversion", "decode"},
+    "viewer": NATIVE | ANY_FORMAT | {"preview", "storage", "shards", "packing", "pipeline", "conversion", "decode"},
     "cli": {PACKAGE, "preview"},
     "cli.parser": {PACKAGE, "cli", "suggestions"},
     "cli.demo": {PACKAGE, "cli", "demo"},

@@ -250,9 +250,7 @@ def _format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("s" if number != 1 else "")
 
 
-def summarize_files(
-    shard: OpenShard, loaded: ShardIndex, error: RecordmillError | None = None
-) -> list[ShardInfo]:
+def summarize_files(shard: OpenShard, loaded: ShardIndex, error: RecordmillError | None = None) -> list[ShardInfo]:
     """Return one entry per file; a record that spans files counts for the file in which it starts."""
     kind, damage = (shard.format.name, shard.compression), _describe_damage(loaded, error)
     offsets = np.delete(loaded.sidecar.index.offsets, list(loaded.faults))

@@ -91,9 +91,9 @@ def _verify_reader(collection: ShardCollection, reader: ShardReader) -> Report:
 
 
 def _find_record(fault: Fault, reader: ShardReader) -> int | None:
-    """Return the record of the index that begins where the fault is."""
-    offsets = reader.index.offsets
-    if fault.offset is None or not len(offsets):
+    """Return the record of the index that contains the byte at which the fault is."""
+    index = reader.index
+    if fault.offset is None:
         return None
-    record = int(np.searchsorted(offsets, fault.offset))
-    return record if record < len(offsets) and offsets[record] == fault.offset else None
+    record = int(np.searchsorted(index.offsets, fault.offset, side="right")) - 1
+    return record if record >= 0 and fault.offset < index.offsets[record] + index.lengths[record] else None
