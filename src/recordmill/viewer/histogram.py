@@ -65,7 +65,7 @@ class HistogramCollector:
         """Return whether the bins of a range and those in use are few enough."""
         if max(abs(low), abs(high)) / _width(self._step) > _MAX_NUMBER:
             return False
-        first, last = _find_bins(np.array([low, high]), self._step).tolist()
+        first, last = map(int, _find_bins(np.array([low, high]), self._step))
         if len(self._counts):
             first, last = min(first, self._first), max(last, self._first + len(self._counts) - 1)
         return last - first < _MAX_NARROW_BINS
@@ -120,8 +120,9 @@ def _find_edges(bins: NDArray[np.int64], step: int) -> NDArray[np.float64]:
     """Return the starts of bins. For common widths they are the floats nearest to the decimal numbers."""
     numbers, exponent = bins * (1.0 + step % 2), step // 2
     with np.errstate(over="ignore"):
-        edges = numbers * 10.0**exponent if exponent >= 0 else numbers / 10.0**-exponent
-    return np.minimum(np.maximum(edges, -_LARGEST), _LARGEST)
+        edges: NDArray[np.float64] = numbers * 10.0**exponent if exponent >= 0 else numbers / 10.0**-exponent
+    np.minimum(np.maximum(edges, -_LARGEST, out=edges), _LARGEST, out=edges)
+    return edges
 
 
 def _find_bins(values: NDArray[np.float64], step: int) -> NDArray[np.int64]:

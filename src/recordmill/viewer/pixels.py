@@ -82,7 +82,8 @@ def _invert_normalization(numbers: NDArray[np.float32], spec: Image) -> NDArray[
 
 
 def _round(levels: NDArray[Any]) -> NDArray[np.uint8]:
-    return np.clip(np.rint(levels), 0, 255).astype(np.uint8)
+    rounded: NDArray[np.uint8] = np.clip(np.rint(levels), 0, 255).astype(np.uint8)
+    return rounded
 
 
 def to_labels(mask: NDArray[Any]) -> NDArray[np.uint8]:
