@@ -17,7 +17,7 @@ CARGO_DENY := $(TOOLS)/bin/cargo-deny
 NATIVE := src/recordmill/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(shell find rust -path '*/target' -prune -o -path '*/fuzz' -prune -o \
 	-type f \( -name '*.rs' -o -name Cargo.toml \) -print)
-GROUPS := dev docs demo frameworks arrow bench
+GROUPS := dev docs demo frameworks arrow browser bench
 SECONDS_EACH ?= 60
 DEMO_OUT ?= demo-out
 BENCH ?=
@@ -44,7 +44,7 @@ uv pip compile --quiet --no-header --no-annotate --universal --python-version 3.
 	--all-extras $(addprefix --group ,$(GROUPS)) pyproject.toml
 endef
 
-.PHONY: help setup demo test test-deep campaign coverage bench lint format completions lock docs wheel fuzz clean
+.PHONY: help setup demo test test-deep chromium campaign coverage bench lint format completions lock docs wheel fuzz clean
 
 help: ## Show the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,7 +58,7 @@ test: $(NATIVE) ## Run the fast tests, Rust and Python, documentation included.
 	cargo test --quiet --locked --workspace --exclude recordmill-py
 	python -m pytest $(PARALLEL)
 
-test-deep: $(NATIVE) $(DONE)/demo $(DONE)/docs $(DONE)/frameworks $(DONE)/arrow ## Run the tests that take minutes or need a framework.
+test-deep: $(NATIVE) $(DONE)/demo $(DONE)/docs $(DONE)/frameworks $(DONE)/arrow $(DONE)/browser chromium ## Run the tests that take minutes or need a framework.
 	OMP_NUM_THREADS=1 python -m pytest -m deep $(PARALLEL)
 
 campaign: $(NATIVE) $(DONE)/demo $(DONE)/frameworks fuzz ## Fuzz, and run the tests that take many minutes; docs/campaign.md records results.
@@ -142,6 +142,13 @@ $(NATIVE): $(RUST) pyproject.toml $(DONE)/dev
 	@echo "building recordmill._core in release mode"
 	@$(pip_settings); maturin develop --quiet --uv --release
 	@touch $@
+
+chromium:
+	@command -v chromium >/dev/null && exit; \
+	echo "installing Chromium, in which the tests open the viewer"; \
+	sudo=$$([ "$$(id -u)" = 0 ] || echo sudo -n); \
+	$$sudo apt-get -qq update && $$sudo apt-get -qq install --no-install-recommends --yes chromium >/dev/null || \
+		{ echo "Chromium is missing; run: sudo apt-get install chromium" >&2; exit 1; }
 
 $(CARGO_FUZZ):
 	cargo install --quiet --locked --root $(TOOLS) cargo-fuzz

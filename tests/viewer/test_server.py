@@ -111,13 +111,15 @@ def test_answers_forbid_scripts_of_other_origins(client: Client) -> None:
         ("POST", "api/views", {"sort": "widht"}, 422),
         ("POST", "api/views", b" " * 100_000, 413),
         ("DELETE", "api/views/99", None, 404),
+        ("GET", "api/preview/0", None, 404),
+        ("PUT", "api/verify", None, 501),
     ],
 )
 def test_wrong_requests_are_errors_with_a_message(
     client: Client, method: str, path: str, body: Any, status: int
 ) -> None:
     answer = client.request(path, method, body)
-    assert answer.status == status and answer.json["error"]["message"]
+    assert answer.status == status and (status == 501 or answer.json["error"]["message"])
     assert client.get("api/dataset")["num_records"] == NUM_RECORDS
 
 
@@ -320,3 +322,31 @@ def test_stalled_connection_does_not_block_others(client: Client) -> None:
     stalled.connect()
     assert client.get("api/dataset")["num_records"] == NUM_RECORDS
     stalled.close()
+
+
+def test_overview_and_verification_run_in_the_background(client: Client) -> None:
+    while (overview := client.get("api/overview"))["state"] == "running":
+        pass
+    assert (overview["state"], overview["sampled"], overview["num_read"]) == ("done", False, NUM_RECORDS)
+    features = {feature["name"]: feature for feature in overview["result"]["features"]}
+    assert [entry["class"] for entry in features["label"]["value_counts"]] == CLASSES
+    assert client.get("api/verify")["state"] == "idle"
+    assert client.request("api/verify", "POST").status == 200
+    while (report := client.get("api/verify"))["state"] == "running":
+        pass
+    assert (report["state"], report["done"], report["faults"]) == ("done", NUM_RECORDS, [])
+
+
+def test_preview_of_pipeline(photos: Path) -> None:
+    specs = {"image": rm.Image(resize=(24, 32), flip=rm.Flip(0.5)), "mask": rm.Mask()}
+    with rm.view(rm.open(photos).shuffle(seed=1).decode(**specs).batch(4), browser=False) as viewer:
+        client = Client(viewer.url)
+        assert "decode" in client.get("api/dataset")["pipeline"]
+        samples = client.get("api/preview/7?epochs=4")["samples"]
+        assert [sample["epoch"] for sample in samples] == [0, 1, 2, 3]
+        image = samples[0]["images"][0]
+        assert (image["width"], image["height"]) == (32, 24)
+        assert rm.decode_png(client.request(image["url"]).body).shape == (24, 32, 3)
+        assert client.request(image["mask"]).headers["content-type"] == "image/png"
+        for path in ("api/preview/7?epochs=99", "api/preview/7?epochs=x", "api/preview/60", "api/preview/7/0/label/0"):
+            assert client.request(path).status in (400, 404)

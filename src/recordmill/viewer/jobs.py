@@ -69,5 +69,8 @@ class Job:
 def error_to_json(error: Exception) -> dict[str, Any]:
     """Return the JSON of an error: message, column of an expression, hint."""
     hint = error.hint if isinstance(error, RecordmillError) else None
-    message = str(error) if isinstance(error, RecordmillError) else f"{type(error).__name__}: {error}"
+    if isinstance(error, RecordmillError):
+        message = error.message
+    else:
+        message = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
     return {"message": message, "column": getattr(error, "column", None), "hint": hint}

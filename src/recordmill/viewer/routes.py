@@ -11,6 +11,7 @@ from recordmill.decode.signatures import find_image_format
 from recordmill.preview import to_json_value
 from recordmill.viewer.overlays import create_overlay
 from recordmill.viewer.overview import Overview
+from recordmill.viewer.preview import Preview
 from recordmill.viewer.records import ViewedRecords
 from recordmill.viewer.server import Request, RequestError, Response, json_response
 from recordmill.viewer.verification import Verification
@@ -31,6 +32,7 @@ class Routes:
         self._views = Views(records)
         self._overview = Overview(records.records, records.positions, records.label_feature)
         self._verification = Verification(records.records)
+        self._preview = None if records.pipeline is None else Preview(records.pipeline)
         self._readers = threading.BoundedSemaphore(_MAX_READERS)
         self._routes: dict[tuple[str, str, int], Route] = {
             ("GET", "dataset", 0): self._get_dataset,
@@ -47,6 +49,8 @@ class Routes:
             ("GET", "verify", 0): self._get_verification,
             ("POST", "verify", 0): self._start_verification,
             ("DELETE", "verify", 0): self._cancel_verification,
+            ("GET", "preview", 1): self._get_preview,
+            ("GET", "preview", 4): self._get_preview_image,
         }
 
     def respond(self, request: Request) -> Response:
@@ -141,6 +145,21 @@ class Routes:
     def _cancel_verification(self, request: Request) -> Response:
         self._verification.cancel()
         return self._get_verification(request)
+
+    def _get_preview(self, request: Request, position: str) -> Response:
+        num_epochs = _parse_integer(request.query.get("epochs", "1"), "epochs")
+        return json_response(self._require_preview().describe(_parse_integer(position, "the position"), num_epochs))
+
+    def _get_preview_image(self, request: Request, position: str, epoch: str, feature: str, number: str) -> Response:
+        del request
+        place = _parse_place(position, feature, number)
+        data = self._require_preview().encode_image(place[0], _parse_integer(epoch, "the epoch"), *place[1:])
+        return Response(data, "image/png")
+
+    def _require_preview(self) -> Preview:
+        if self._preview is None:
+            raise RequestError(404, "the dataset has no stages that change samples, so there is nothing to preview")
+        return self._preview
 
 
 def _parse_integer(text: str, name: str) -> int:

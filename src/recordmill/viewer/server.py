@@ -160,6 +160,8 @@ class _Handler(BaseHTTPRequestHandler):
             return json_response({"error": error_to_json(error)}, 400)
         except RecordmillError as error:
             return json_response({"error": error_to_json(error)}, 422)
+        except ValueError as error:
+            return json_response({"error": error_to_json(error)}, 400)
         except (KeyError, IndexError) as error:
             return json_response({"error": {"message": str(error.args[0]), "column": None, "hint": None}}, 404)
         except Exception as error:  # noqa: BLE001 (reported to the page)
