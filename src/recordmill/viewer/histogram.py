@@ -120,7 +120,7 @@ def _find_edges(bins: NDArray[np.int64], step: int) -> NDArray[np.float64]:
     """Return the starts of bins. For common widths they are the floats nearest to the decimal numbers."""
     numbers, exponent = bins * (1.0 + step % 2), step // 2
     with np.errstate(over="ignore"):
-        edges: NDArray[np.float64] = numbers * 10.0**exponent if exponent >= 0 else numbers / 10.0**-exponent
+        edges: NDArray[Any] = numbers * 10.0**exponent if exponent >= 0 else numbers / 10.0**-exponent
     np.minimum(np.maximum(edges, -_LARGEST, out=edges), _LARGEST, out=edges)
     return edges
 
