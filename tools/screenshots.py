@@ -5,6 +5,7 @@ Needs Chromium and the dependency groups `browser` and `demo`.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import shutil
 import tempfile
@@ -75,6 +76,7 @@ def write_shards(folder: Path) -> None:
 
 def take_screenshots(folder: Path) -> None:
     """Open the pages of the viewer in Chromium and save a picture of each."""
+    from PIL import Image
     from playwright.sync_api import sync_playwright
 
     pipeline = rm.open(folder).decode(
@@ -85,25 +87,26 @@ def take_screenshots(folder: Path) -> None:
     )
     with sync_playwright() as playwright, rm.view(pipeline, browser=False) as viewer:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
-        for name, address, scheme, selector in (
-            ("viewer-grid", "#/grid?where=width > 200&sort=width", "light", "#cell-6 img"),
-            ("viewer-record", "#/record/12", "light", ".samples img"),
-            ("viewer-overview", "#/overview", "dark", "text=no damage"),
+        for name, address, height, scheme, selector in (
+            ("viewer-grid", "#/grid?where=width > 200&sort=width", 700, "light", "#cell-6 img"),
+            ("viewer-record", "#/record/12", 1250, "light", ".samples img"),
+            ("viewer-overview", "#/overview", 1250, "dark", "text=no damage"),
         ):
-            page = browser.new_page(viewport={"width": 1180, "height": 800}, color_scheme=scheme)
+            page = browser.new_page(viewport={"width": 1180, "height": height}, color_scheme=scheme)
             page.goto(viewer.url + address)
             page.wait_for_selector(selector)
             page.wait_for_load_state("networkidle")
-            page.screenshot(path=FOLDER / f"{name}.png")
+            picture = Image.open(io.BytesIO(page.screenshot()))
+            picture.quantize(256).save(FOLDER / f"{name}.png", optimize=True)
         browser.close()
 
 
 def main() -> None:
     """Write the shards to a temporary folder, and save the screenshots in docs/images."""
     with tempfile.TemporaryDirectory(prefix="photos-") as name:
-        folder = Path(name) / "photos"
-        write_shards(folder)
-        take_screenshots(folder)
+        with contextlib.chdir(name):  # The title of the page is the path of the shards.
+            write_shards(Path("photos"))
+            take_screenshots(Path("photos"))
 
 
 if __name__ == "__main__":
