@@ -749,6 +749,12 @@ class Dataset:
         """Return the number of elements, the stages and the features, as text of several lines."""
         return describe_dataset(self)
 
+    def _repr_html_(self) -> str:
+        """Return the size, the stages and the features, and thumbnails of the first records, for notebooks."""
+        from recordmill.pipeline.display import format_dataset_html
+
+        return format_dataset_html(self)
+
 
 def _build_batch(builder: BatchBuilder, number: int) -> Any:
     result = builder.build(range(number, number + 1))
