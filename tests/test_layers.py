@@ -68,7 +68,7 @@ OPTIONAL: dict[str, set[str]] = {
     "absl": {"compat"},
     "google": {"compat"},
     "ml_dtypes": {"compat"},
-    "PIL": {"compat", "decode", "packing", "demo"},
+    "PIL": {"compat", "decode", "packing", "pipeline", "demo"},
     "keras": {"adapters", "compat", "demo"},
     "jax": {"adapters", "demo"},
     "torch": {"adapters"},

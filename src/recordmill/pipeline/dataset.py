@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from recordmill.decode.batch import Spec
+    from recordmill.pipeline.contact_sheet import ContactSheet
     from recordmill.pipeline.failures import OnError
     from recordmill.pipeline.loader import Loader
 
@@ -740,6 +741,40 @@ class Dataset:
         from recordmill.pipeline.arrow import read_frame
 
         return read_frame(self)
+
+    @suggest_arguments
+    def show(self, n: int = 12) -> ContactSheet:
+        """Draw the images of the first samples, or of the samples in the first batches. Requires Pillow.
+
+        Normalized images are drawn in their original colors, and masks over their images.
+
+        Parameters
+        ----------
+        n : int
+            Maximum number of samples, at most 1,000.
+
+        Returns
+        -------
+        ContactSheet
+            Notebooks show it; its method `save` writes it to a file. Damaged samples are replaced by the message of
+            their error.
+
+        Raises
+        ------
+        FeatureError
+            If the samples have no images.
+        MissingExtraError
+            If Pillow is not installed.
+
+        Examples
+        --------
+        >>> dataset = rm.open("train.tfrecord").shuffle(seed=1)
+        >>> dataset.show()
+        ContactSheet(8 images, 1016 x 380 pixels)
+        """
+        from recordmill.pipeline.contact_sheet import draw_dataset
+
+        return draw_dataset(self, n)
 
     def __repr__(self) -> str:
         """Return the expression that creates the dataset, as text."""
