@@ -5,7 +5,7 @@
 #    source ~/.local/share/bash_completion/recordmill
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
-_shtab_recordmill_subparsers=(pack convert split export info count head cat diff index verify salvage repair demo)
+_shtab_recordmill_subparsers=(pack convert split export info count head show cat diff index verify salvage repair demo)
 
 _shtab_recordmill_pack_option_strings=(-h --help --source --pairs --root --allow-outside --allow-duplicates --classes --no-labels --no-label --image --label --features --no-header --split --names --shuffle --format --shards --max-shard-bytes --compression --payload --entry-points --no-index --overwrite --image-feature --label-feature --label-kind --keep-name --keep-shape --encode --quality --resize --center-crop --color --gray --exif --no-restart-markers --mask --check --workers --worker-kind --on-error --resume --break-lock --quiet --json)
 _shtab_recordmill_convert_option_strings=(-h --help --where --sample --skip --take --shuffle --select --drop --rename --cast --encode --quality --resize --image-feature --format --payload --compression --shards --max-shard-bytes --no-index --overwrite --workers --on-error --break-lock --quiet --resume --json)
@@ -14,6 +14,7 @@ _shtab_recordmill_export_option_strings=(-h --help --to --image-feature --label-
 _shtab_recordmill_info_option_strings=(-h --help -n --num-records --stats --format --compression --max-decompressed-bytes --max-record-bytes --json)
 _shtab_recordmill_count_option_strings=(-h --help --format --compression --max-decompressed-bytes --max-record-bytes --json)
 _shtab_recordmill_head_option_strings=(-h --help -n --num-records --payload --full --format --compression --max-decompressed-bytes --max-record-bytes --allow-incomplete --json)
+_shtab_recordmill_show_option_strings=(-h --help --out -n --num-records --shuffle --payload --format --compression --max-decompressed-bytes --max-record-bytes --allow-incomplete --json)
 _shtab_recordmill_cat_option_strings=(-h --help -n --num-records --skip --payload --format --compression --max-decompressed-bytes --max-record-bytes --allow-incomplete --json)
 _shtab_recordmill_diff_option_strings=(-h --help --allow-incomplete --max-decompressed-bytes --max-record-bytes --json)
 _shtab_recordmill_index_option_strings=(-h --help --foreign --idx --no-checksums --entry-points --format --compression --max-decompressed-bytes --max-record-bytes --json)
@@ -36,6 +37,8 @@ _shtab_recordmill_export_pos_1_COMPGEN=_shtab_compgen_files
 _shtab_recordmill_info_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_recordmill_count_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_recordmill_head_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_recordmill_show_pos_0_COMPGEN=_shtab_compgen_files
+_shtab_recordmill_show___out_COMPGEN=_shtab_compgen_files
 _shtab_recordmill_cat_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_recordmill_diff_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_recordmill_diff_pos_1_COMPGEN=_shtab_compgen_files
@@ -77,6 +80,9 @@ _shtab_recordmill_count___compression_choices=(auto gzip zlib none)
 _shtab_recordmill_head___payload_choices=(example sequence_example ofrecord irheader raw)
 _shtab_recordmill_head___format_choices=(tfrecord ofrecord recordio)
 _shtab_recordmill_head___compression_choices=(auto gzip zlib none)
+_shtab_recordmill_show___payload_choices=(example sequence_example ofrecord irheader raw)
+_shtab_recordmill_show___format_choices=(tfrecord ofrecord recordio)
+_shtab_recordmill_show___compression_choices=(auto gzip zlib none)
 _shtab_recordmill_cat___payload_choices=(example sequence_example ofrecord irheader raw)
 _shtab_recordmill_cat___format_choices=(tfrecord ofrecord recordio)
 _shtab_recordmill_cat___compression_choices=(auto gzip zlib none)
@@ -90,7 +96,7 @@ _shtab_recordmill_salvage___format_choices=(tfrecord ofrecord recordio)
 _shtab_recordmill_salvage___compression_choices=(gzip zlib)
 _shtab_recordmill_salvage___source_format_choices=(tfrecord ofrecord recordio)
 _shtab_recordmill_salvage___source_compression_choices=(auto gzip zlib none)
-_shtab_recordmill_pos_0_choices=(pack convert split export info count head cat diff index verify salvage repair demo)
+_shtab_recordmill_pos_0_choices=(pack convert split export info count head show cat diff index verify salvage repair demo)
 
 _shtab_recordmill_pack__h_nargs=0
 _shtab_recordmill_pack___help_nargs=0
@@ -157,6 +163,12 @@ _shtab_recordmill_head___help_nargs=0
 _shtab_recordmill_head___full_nargs=0
 _shtab_recordmill_head___allow_incomplete_nargs=0
 _shtab_recordmill_head___json_nargs=0
+_shtab_recordmill_show_pos_0_nargs=+
+_shtab_recordmill_show__h_nargs=0
+_shtab_recordmill_show___help_nargs=0
+_shtab_recordmill_show___shuffle_nargs='?'
+_shtab_recordmill_show___allow_incomplete_nargs=0
+_shtab_recordmill_show___json_nargs=0
 _shtab_recordmill_cat_pos_0_nargs=+
 _shtab_recordmill_cat__h_nargs=0
 _shtab_recordmill_cat___help_nargs=0

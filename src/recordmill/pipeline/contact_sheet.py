@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Sequence
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 from recordmill.decode.pillow import import_pillow
 from recordmill.errors import RecordmillError
@@ -29,6 +31,8 @@ _SIDE, _GAP, _FONT_SIZE, _LINE_HEIGHT = 160, 8, 12, 18
 _MAX_COLUMNS = 6
 _BACKGROUND, _TEXT_COLOR, _NOTE_COLOR = (255, 255, 255), (30, 30, 30), (235, 235, 235)
 _MAX_NOTE_LINES = 7
+# Files that Pillow looks for in the font folders of the system.
+_FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "LiberationSans-Regular.ttf", "arial.ttf", "Arial Unicode.ttf")
 
 
 class ContactSheet:
@@ -40,11 +44,14 @@ class ContactSheet:
         The whole sheet.
     captions : list of str
         Text below each image, in order.
+    errors : list of str
+        Messages that are shown in place of images.
     """
 
-    def __init__(self, image: Image, captions: Sequence[str]) -> None:
+    def __init__(self, image: Image, captions: Sequence[str], errors: Sequence[str] = ()) -> None:
         self.image = image
         self.captions = list(captions)
+        self.errors = list(errors)
 
     def __len__(self) -> int:
         """Return the number of images."""
@@ -181,7 +188,8 @@ def _draw_sheet(tiles: Sequence[Tile]) -> ContactSheet:
     for number, tile in enumerate(tiles or [Tile("no samples", "")]):
         row, column = divmod(number, num_columns)
         _draw_tile(sheet, tile, _GAP + column * width, _GAP + row * height)
-    return ContactSheet(sheet, [tile.caption for tile in tiles])
+    errors = [tile.content for tile in tiles if isinstance(tile.content, str)]
+    return ContactSheet(sheet, [tile.caption for tile in tiles], errors)
 
 
 def _draw_tile(sheet: Image, tile: Tile, left: int, top: int) -> None:
@@ -209,13 +217,24 @@ def _fit_image(pixels: Any) -> Image:
     return image
 
 
-def _draw_text(draw: Any, text: str, center: int, top: int) -> None:
-    """Draw one line of text, which is shortened to the width of a tile."""
+@cache
+def _load_font() -> tuple[Any, bool]:
+    """Return a font, and True if it has more than ASCII characters, as the font in Pillow does not."""
     from PIL import ImageFont
 
-    font = ImageFont.load_default(_FONT_SIZE)
-    if not hasattr(font, "getmask2"):  # Pillow without FreeType has a bitmap font with Latin characters only.
-        text = text.encode("latin-1", "replace").decode("latin-1")
+    for name in _FONTS:
+        try:
+            return ImageFont.truetype(name, _FONT_SIZE), True
+        except OSError:
+            continue
+    return ImageFont.load_default(_FONT_SIZE), False
+
+
+def _draw_text(draw: Any, text: str, center: int, top: int) -> None:
+    """Draw one line of text, which is shortened to the width of a tile."""
+    font, has_unicode = _load_font()
+    if not has_unicode:
+        text = normalize("NFKD", text).encode("ascii", "replace").decode()
     shown = text
     while shown and draw.textlength(shown, font) > _SIDE:
         text = text[:-1]

@@ -84,7 +84,8 @@ def create_tiles(samples: Sequence[Sample | RecordmillError], options: TileOptio
     tiles: list[Tile] = []
     for sample in samples:
         if isinstance(sample, RecordmillError):
-            tiles.append(Tile(sample.message, ""))
+            record = "" if sample.record is None else f"record {sample.record:,}: "
+            tiles.append(Tile(f"{record}{sample.message}", ""))
         else:
             tiles += _create_sample_tiles(sample, names, options)
     return tiles
