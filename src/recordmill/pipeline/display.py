@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from time import monotonic
+from time import thread_time
 from typing import TYPE_CHECKING, Any
 
 from recordmill.decode.pillow import import_pillow
@@ -37,7 +37,8 @@ _NUM_TABLE_RECORDS = 5
 _MAX_COLUMNS = 8
 _MAX_STAGES = 20
 _MAX_RECORD_BYTES = 8 << 20
-# Limits of all records together: bytes that are read, and seconds after which no further image is decoded.
+# Limits of all records together: bytes that are read, and processor time in
+# seconds after which no further image is decoded.
 _MAX_BYTES = 32 << 20
 _MAX_SECONDS = 0.06
 _THUMBNAIL_SIZE = 128
@@ -82,7 +83,7 @@ class _Preview:
     def format_records(self, sources: list[ExampleSource]) -> str:
         """Return tiles of the first records of each source if they have images, otherwise a table of their values."""
         _import_image_modules()
-        self.stop = monotonic() + _MAX_SECONDS
+        self.stop = thread_time() + _MAX_SECONDS
         count = max(1, _NUM_RECORDS // len(sources))
         records = [
             self._read_record(source, position)
@@ -123,7 +124,7 @@ class _Preview:
         return self.num_images <= _NUM_RECORDS
 
     def _format_image(self, data: bytes, caption: str) -> str:
-        if monotonic() > self.stop:
+        if thread_time() > self.stop:
             return format_note("not shown, because decoding takes long; show() draws it")
         max_pixels = _MAX_JPEG_PIXELS if find_image_format(data) == "jpeg" else _MAX_OTHER_PIXELS
         try:
@@ -140,7 +141,7 @@ class _Preview:
 
 
 def _import_image_modules() -> None:
-    """Import Pillow before time is measured."""
+    """Import Pillow before the time is measured."""
     try:
         import_pillow()
     except MissingExtraError:
