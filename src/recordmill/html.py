@@ -6,6 +6,8 @@ import base64
 from collections.abc import Iterable, Sequence
 from html import escape
 
+# Tables do not inherit the color of the text in every notebook.
+_TABLE = "color:inherit;font-size:inherit;margin:4px 0"
 _CELL = "text-align:left;vertical-align:top;padding:2px 12px 2px 0"
 _TILE = "display:inline-block;vertical-align:top;margin:4px 8px 4px 0;text-align:center;font-size:smaller"
 _NOTE = "border:1px solid currentColor;border-radius:3px;padding:6px;width:112px;opacity:0.7;overflow-wrap:anywhere"
@@ -44,7 +46,7 @@ def format_table(header: Sequence[object], rows: Sequence[Sequence[object]], max
     lines = ["".join(f'<td style="{_CELL}">{format_text(cell, 100)}</td>' for cell in row) for row in rows[:max_rows]]
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     more = format_lines([f"and {len(rows) - max_rows:,} more"]) if len(rows) > max_rows else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+    return f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}'
 
 
 def format_classes(classes: Sequence[str] | None, max_classes: int = 30) -> str:
@@ -54,7 +56,7 @@ def format_classes(classes: Sequence[str] | None, max_classes: int = 30) -> str:
     lines = [f"{number}: {shorten(name, 60)}" for number, name in enumerate(classes[:max_classes])]
     if len(classes) > max_classes:
         lines.append(f"and {len(classes) - max_classes:,} more")
-    return format_details(f"{len(classes):,} classes", format_lines(lines))
+    return format_details(f"classes: {len(classes):,}", format_lines(lines))
 
 
 def format_image(data: bytes, alternative: object = "") -> str:

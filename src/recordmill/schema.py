@@ -126,7 +126,7 @@ class Schema(Mapping[str, Feature]):
         from recordmill.html import format_block, format_table
 
         rows = [(name, str(feature)) for name, feature in self._features.items()]
-        return format_block(f"Schema of {len(rows):,} features", format_table(("feature", "kind"), rows, 100))
+        return format_block("Schema", format_table(("feature", "kind"), rows, 100))
 
     def to_json(self) -> dict[str, dict[str, Any]]:
         """Return the schema as a dict that can be written as JSON.

@@ -77,7 +77,7 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 
 def test_dataset_shows_size_features_classes_and_thumbnails(photos: Dataset) -> None:
     page = read_page(photos)
-    for text in ("Dataset of 20 samples", "a.tfrecord", "image", "bytes", "label", "int64", "2 classes"):
+    for text in ("Dataset of 20 samples", "a.tfrecord", "image", "bytes", "label", "int64", "classes: 2"):
         assert text in page.text
     assert len(page.images) == 12
     assert page.text.count("cat") == 7 and page.text.count("dog") == 7
@@ -209,7 +209,7 @@ def test_damaged_record_shows_a_message(tmp_path: Path) -> None:
     page = read_page(rm.open(path))
     assert len(page.images) == 2 and "record 1:" in page.text
     report = read_page(rm.verify(path))
-    assert "2 intact records, 1 faults" in report.text and "checksum" in report.text
+    assert "intact records: 2, faults: 1" in report.text and "checksum" in report.text
 
 
 def test_deleted_shard_shows_messages(tmp_path: Path) -> None:
@@ -255,10 +255,10 @@ def test_custom_source_has_html() -> None:
 def test_info_shows_statistics_and_shards(photos: Dataset) -> None:
     path = photos.origin.sources[0].paths[0]  # type: ignore[attr-defined]
     text = read_page(rm.info(path, stats=True)).text
-    for part in ("tfrecord: 20 records in 1 shard", "statistics of 20 records", "0.5", path):
+    for part in ("tfrecord: 20 records in 1 shard", "statistics of all records: 20 read, 0 damaged", "0.5", path):
         assert part in text
 
 
 def test_report_of_sound_shards_shows_guarantees(photos: Dataset) -> None:
     path = photos.origin.sources[0].paths[0]  # type: ignore[attr-defined]
-    assert "20 intact records, 0 faults" in read_page(rm.verify(path)).text
+    assert "intact records: 20, faults: 0" in read_page(rm.verify(path)).text

@@ -53,7 +53,7 @@ def format_value(value: Any) -> str:
         return _format_number(array.item())
     if array.ndim == 1 and array.size <= _MAX_VALUES:
         return ", ".join(map(_format_number, array.tolist()))
-    return f"{array.dtype} {' × '.join(map(str, array.shape))}"
+    return f"{array.dtype}[{'x'.join(map(str, array.shape))}]"
 
 
 def _format_bytes(head: bytes, num_bytes: int) -> str:

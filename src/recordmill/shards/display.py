@@ -27,7 +27,7 @@ def format_info_html(info: Info) -> str:
         format_table((f"feature of payload {info.payload}", "kind"), features),
         format_classes(info.classes),
         "" if info.statistics is None else _format_statistics(info.statistics),
-        format_details(f"{len(shards):,} shards", format_table(("path", "compression", "records", "bytes"), shards)),
+        format_details(f"shards: {len(shards):,}", format_table(("path", "compression", "records", "bytes"), shards)),
     )
 
 
@@ -42,7 +42,7 @@ def _format_statistics(statistics: Statistics) -> str:
         for name, one in statistics.features.items()
     ]
     header = ("feature", "values", "missing in records", "minimum", "maximum", "mean")
-    title = f"statistics of {statistics.num_records:,} records, {statistics.num_damaged:,} damaged"
+    title = f"statistics of all records: {statistics.num_records:,} read, {statistics.num_damaged:,} damaged"
     return format_details(title, format_table(header, rows))
 
 
@@ -66,7 +66,7 @@ def format_report_html(report: Report) -> str:
     ]
     guarantees = [f"{name}: {text}" for name, texts in report.guarantees.items() for text in texts]
     return format_block(
-        f"{report.num_records:,} intact records, {report.num_faults:,} faults",
+        str(report).partition("\n")[0],
         format_table(("shard", "record", "offset", "kind", "message"), rows, 20),
         format_details("What this verification can detect", format_lines(guarantees)),
     )
