@@ -12,15 +12,16 @@ export class ApiError extends Error {
 
 /** Send a request and return the JSON of the answer. */
 export async function request(path, { method = "GET", body, signal } = {}) {
-  const headers = body === undefined ? {} : { "Content-Type": "application/json" };
+  const content = body && { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   let response;
   try {
-    response = await fetch(path, { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) });
+    response = await fetch(path, { method, signal, ...content });
   } catch (error) {
     if (error.name === "AbortError") {
       throw error;
     }
-    throw new ApiError(0, { message: "The viewer does not answer. Start it again and open the address that it prints." });
+    const message = "The viewer does not answer. Start it again and open the address that it prints.";
+    throw new ApiError(0, { message });
   }
   const answer = await response.json().catch(() => ({ error: { message: `The server answered ${response.status}.` } }));
   if (!response.ok) {

@@ -9,12 +9,13 @@ const MAX_BARS = 20;
 export function createBarChart(caption, bars) {
   const maximum = Math.max(1, ...bars.map(({ count }) => count));
   const body = element("tbody", {}, bars.slice(0, MAX_BARS).map((bar) => createBar(bar, maximum)));
+  const headers = ["Value", "Share", "Count"].map((text) => element("th", { scope: "col" }, text));
   const chart = element(
     "table",
     { class: "bars" },
     element("caption", {}, caption),
     element("colgroup", {}, ["name", "share", "count"].map((part) => element("col", { class: `column-${part}` }))),
-    element("thead", { class: "unseen" }, element("tr", {}, ["Value", "Share", "Count"].map((text) => element("th", { scope: "col" }, text)))),
+    element("thead", { class: "unseen" }, element("tr", {}, headers)),
     body,
   );
   const more = element("button", { type: "button" }, `Show all ${formatCount(bars.length)}`);
@@ -48,12 +49,14 @@ export function createHistogram(caption, { edges, counts }, { format = formatNum
     const text = `${format(edges[bin])} to ${format(right(bin))}: ${formatCount(count)}`;
     return svg("rect", { x: bin + 0.05, y: 100 - height, width: 0.9, height }, svg("title", {}, text));
   });
-  const label = `${caption}: histogram of ${formatCount(total)} values from ${first} to ${last}, at most ${formatCount(maximum)} in a bin`;
+  const highest = `highest bin: ${formatCount(maximum)}`;
+  const label = `${caption}: histogram of ${formatCount(total)} values from ${first} to ${last}, ${highest}`;
+  const viewBox = `0 0 ${counts.length} 100`;
   return element(
     "figure",
     { class: "chart" },
     element("figcaption", {}, caption),
-    svg("svg", { class: "histogram", role: "img", "aria-label": label, viewBox: `0 0 ${counts.length} 100`, preserveAspectRatio: "none" }, bars),
-    element("div", { class: "axis quiet" }, element("span", {}, first), element("span", {}, `highest bin: ${formatCount(maximum)}`), element("span", {}, last)),
+    svg("svg", { class: "histogram", role: "img", "aria-label": label, viewBox, preserveAspectRatio: "none" }, bars),
+    element("div", { class: "axis quiet" }, [first, highest, last].map((text) => element("span", {}, text))),
   );
 }

@@ -32,13 +32,14 @@ function setAttributes(node, attributes) {
 /** Create a table with a header row. A cell is text or a node; columns in `numeric` are aligned to the right. */
 export function table(caption, headers, rows, numeric = []) {
   const align = (column) => (numeric.includes(column) ? { class: "number" } : {});
+  const header = headers.map((text, i) => element("th", { scope: "col", ...align(i) }, text));
   return element(
     "div",
     { class: "table", role: "region", "aria-label": caption, tabindex: 0 },
     element(
       "table",
       {},
-      element("thead", {}, element("tr", {}, headers.map((text, i) => element("th", { scope: "col", ...align(i) }, text)))),
+      element("thead", {}, element("tr", {}, header)),
       element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, i) => element("td", align(i), cell))))),
     ),
   );

@@ -4,6 +4,8 @@ import { element, svg } from "./dom.js";
 
 // Small images are enlarged by a whole factor up to this width or height in pixels.
 const ENLARGED_PIXELS = 256;
+// Greatest height of an image, in percent of the window.
+const MAX_HEIGHT_VH = 75;
 
 /**
  * Create an image with overlays, and a checkbox for each overlay.
@@ -19,11 +21,13 @@ export function createFigure(image, overlays) {
   const factor = Math.floor(ENLARGED_PIXELS / Math.max(image.width, image.height, 1));
   if (image.width > 0 && image.height > 0) {
     stage.style.width = `${image.width * Math.max(1, factor)}px`;
+    stage.style.maxWidth = `min(100%, ${(MAX_HEIGHT_VH * image.width) / image.height}vh)`;
     stage.style.aspectRatio = `${image.width} / ${image.height}`;
     stage.classList.toggle("enlarged", factor > 1);
   }
   const choices = overlays.map((overlay, i) => createChoice(overlay.name, layers[i]));
-  return element("div", { class: "figure" }, stage, choices.length > 0 && element("div", { class: "choices" }, choices));
+  const options = choices.length > 0 && element("div", { class: "choices" }, choices);
+  return element("div", { class: "figure" }, stage, options);
 }
 
 function createImage({ url, fallback, alt }, hasOverlays) {

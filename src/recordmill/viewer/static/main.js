@@ -58,7 +58,8 @@ async function loadView(chosen, controller) {
   toolbar.hideProgress();
   const isWhole = chosen.where === "" && chosen.sort === null;
   try {
-    const result = isWhole ? { id: null, numRecords: dataset.num_records, numSkipped: 0 } : await compute(chosen, controller);
+    const whole = { id: null, numRecords: dataset.num_records, numSkipped: 0 };
+    const result = isWhole ? whole : await compute(chosen, controller);
     const pages = new RecordPages(result.id, result.numRecords, (first, stop) => grid.update(first, stop), onPageError);
     grid.show(pages, describeCells());
     showCounts(result);
@@ -94,7 +95,8 @@ async function compute(chosen, controller) {
 function showQueryError(error, chosen) {
   const isCancelled = error.name === "AbortError";
   toolbar.showError(isCancelled ? { message: "Cancelled.", column: null } : error, chosen.where);
-  grid.showMessage(isCancelled ? "Press Enter in the filter field to compute it again." : "Correct the filter to see records.");
+  const advice = isCancelled ? "Press Enter in the filter field to compute it again." : "Correct the filter to see records.";
+  grid.showMessage(advice);
 }
 
 function showCounts({ numRecords, numSkipped }) {
@@ -132,12 +134,13 @@ async function showRecordPage({ position, row }, signal) {
     element("button", { id: "next", disabled: true, "aria-keyshortcuts": "ArrowRight" }, "Next →"),
   ];
   const back = element("a", { id: "back", href: gridHash(query, row), "aria-keyshortcuts": "Escape" }, "Back to grid");
+  const focused = document.activeElement.id;
   const heading = element("div", { class: "bar" }, element("h2", {}, `Record ${formatCount(position)}`), steps, back);
   byId("record-page").replaceChildren(heading, body);
   if (document.activeElement === document.body || document.activeElement === document.documentElement) {
     byId("main").focus({ preventScroll: true });
   }
-  linkNeighbors(steps, position, row, signal);
+  linkNeighbors(steps, position, row, signal).then(() => steps.find(({ id }) => id === focused)?.focus());
   const record = await showRecord(body, position, signal);
   body.removeAttribute("aria-busy");
   if (dataset.pipeline !== null) {
@@ -189,7 +192,8 @@ async function showRoute() {
       byId(`tab-${page}`).removeAttribute("aria-current");
     }
   }
-  document.title = `${{ grid: "Records", record: `Record ${route.position}`, overview: "Overview" }[route.page]} – ${dataset.title}`;
+  const titles = { grid: "Records", record: `Record ${route.position}`, overview: "Overview" };
+  document.title = `${titles[route.page]} – ${dataset.title}`;
   const show = {
     grid: () => showGrid(route, signal),
     record: () => showRecordPage(route, signal),
@@ -238,9 +242,9 @@ async function start() {
     toolbar.showError(error, "");
     return;
   }
-  byId("title").textContent = dataset.title;
+  byId("title").textContent = byId("title").title = dataset.title;
   byId("count").textContent = formatNoun(dataset.num_records, "record");
-  toolbar.setDataset(dataset);
+  toolbar.setSortable(dataset.sortable);
   addEventListener("hashchange", showRoute);
   addEventListener("keydown", onKey);
   await showRoute();

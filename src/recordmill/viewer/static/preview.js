@@ -11,7 +11,8 @@ let epochs = DEFAULT_EPOCHS;
 /** Add the pipeline, a field for the number of epochs, and the samples of a record to the container. */
 export function showPreview(container, pipeline, position, original, signal) {
   const samples = element("div", { class: "samples" });
-  const field = element("input", { type: "number", id: "epochs", min: 1, max: MAX_EPOCHS, value: epochs, required: true });
+  const limits = { min: 1, max: MAX_EPOCHS, required: true };
+  const field = element("input", { type: "number", id: "epochs", value: epochs, ...limits });
   field.addEventListener("change", () => {
     if (field.checkValidity()) {
       epochs = Number(field.value);
@@ -40,7 +41,7 @@ export function showPreview(container, pipeline, position, original, signal) {
       "section",
       { class: "preview", "aria-label": "Pipeline preview" },
       element("h2", {}, "Pipeline preview"),
-      element("pre", { class: "pipeline", tabindex: 0, role: "region", "aria-label": "Pipeline" }, pipeline),
+      element("pre", { class: "pipeline" }, pipeline),
       element("p", {}, element("label", { for: "epochs" }, "Epochs "), field),
       samples,
     ),
@@ -55,7 +56,7 @@ function createSample({ epoch, images, values, error }) {
     element("h3", {}, `Epoch ${epoch}`),
     error !== null && element("p", { class: "error" }, error),
     images.map((image) => createImage(image, epoch)),
-    values.map(({ name, text }) => element("div", { class: "value" }, element("span", { class: "quiet" }, `${name} `), text)),
+    values.map(({ name, text }) => element("div", {}, element("span", { class: "quiet" }, `${name} `), text)),
   );
 }
 

@@ -54,10 +54,11 @@ function createImages(record) {
     images.map((image, number) => {
       const title = images.length > 1 ? `${name} ${number}` : name;
       const size = image.width > 0 ? `${image.width} × ${image.height}` : "size unknown";
+      const overlays = image === main ? record.overlays : [];
       return element(
         "figure",
         {},
-        createFigure({ ...image, fallback: image.thumbnail, alt: `Image ${title}` }, image === main ? record.overlays : []),
+        createFigure({ ...image, fallback: image.thumbnail, alt: `Image ${title}` }, overlays),
         element(
           "figcaption",
           {},
@@ -84,7 +85,9 @@ function createFeatures(features) {
 }
 
 function createText({ text, truncated, download, images }) {
-  const more = truncated && images.length === 0 && element("p", {}, "Shortened. ", element("a", { href: download, download: "" }, "Download all"));
+  const isShortened = truncated && images.length === 0;
+  const link = element("a", { href: download, download: "" }, "Download all");
+  const more = isShortened && element("p", {}, "Shortened. ", link);
   if (text.length <= LONG_TEXT && text.split("\n").length <= 4) {
     return element("div", {}, element("div", { class: "text" }, text), more);
   }

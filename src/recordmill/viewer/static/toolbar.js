@@ -31,20 +31,20 @@ export class Toolbar {
     if (where !== this.where.value.trim()) {
       this.where.value = where;
     }
-    this.sort.selectedIndex = Math.max(0, [...this.sort.options].findIndex((option, i) => i > 0 && option.value === sort));
+    const index = [...this.sort.options].findIndex((option, i) => i > 0 && option.value === sort);
+    this.sort.selectedIndex = Math.max(0, index);
     this.descending.checked = descending;
     this.descending.disabled = this.sort.selectedIndex === 0;
   }
 
-  /** Offer the features to sort by, and limit the record number. */
-  setDataset({ sortable, num_records: numRecords }) {
-    const names = sortable.map((name) => {
+  /** Offer the features to sort by. */
+  setSortable(features) {
+    const names = features.map((name) => {
       const option = element("option", {}, name);
       option.value = name;
       return option;
     });
     this.sort.replaceChildren(element("option", {}, "dataset order"), ...names);
-    this.goto.max = Math.max(0, numRecords - 1);
   }
 
   setStatus(text) {
