@@ -40,7 +40,9 @@ def create_examples() -> Iterator[dict[str, Any]]:
         photo = photos[label]
         width = int(generator.integers(160, min(photo.size)))
         height = int(width * generator.uniform(0.7, 1))
-        x, y = (int(generator.integers(0, side - size + 1)) for side, size in zip(photo.size, (width, height)))
+        x, y = (
+            int(generator.integers(0, side - size + 1)) for side, size in zip(photo.size, (width, height), strict=True)
+        )
         window = photo.crop((x, y, x + width, y + height))
         levels = np.asarray(window.convert("L"))
         mask = (levels > np.quantile(levels, 1 - _MARKED)).astype(np.uint8) * (label + 1)
@@ -103,10 +105,10 @@ def take_screenshots(folder: Path) -> None:
 
 def main() -> None:
     """Write the shards to a temporary folder, and save the screenshots in docs/images."""
-    with tempfile.TemporaryDirectory(prefix="photos-") as name:
-        with contextlib.chdir(name):  # The title of the page is the path of the shards.
-            write_shards(Path("photos"))
-            take_screenshots(Path("photos"))
+    # The title of the page is the path of the shards, which is shorter in the current folder.
+    with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
+        write_shards(Path("photos"))
+        take_screenshots(Path("photos"))
 
 
 if __name__ == "__main__":

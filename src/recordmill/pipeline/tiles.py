@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.decode.plan import compile_image_spec
+from recordmill.decode.display import MASK_OPACITY, mask_colors, to_labels, to_levels
 from recordmill.decode.signatures import find_image_format
 from recordmill.decode.specs.image import Image
 from recordmill.decode.specs.mask import Mask
@@ -27,7 +27,6 @@ _MIN_SIDE = 8
 # Names of features that hold encoded images although their bytes may be damaged.
 _IMAGE_NAMES = ("image", "img", "image/encoded", "encoded")
 _MAX_TILES_PER_SAMPLE = 4
-_MASK_OPACITY = 0.5
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -163,16 +162,7 @@ def to_pixels(value: Any, spec: Image | None = None) -> Pixels:
         array = array.transpose(1, 2, 0)
     if array.shape[2] not in (1, 2, 3, 4) or 0 in array.shape:
         raise FeatureError("the array is no image", expected="1 to 4 channels", found=str(array.shape))
-    if spec is None:
-        return drop_alpha(_scale_to_levels(array))
-    output = compile_image_spec(spec).plan.output
-    if array.dtype.kind == "f":
-        mean, std = np.asarray(output.mean or (0,), np.float32), np.asarray(output.std or (1,), np.float32)
-        levels = array.astype(np.float32) * std + mean
-        pixels = _round_to_levels(levels * (255 / output.white))
-    else:
-        pixels = _scale_to_levels(array)
-    return drop_alpha(pixels[:, :, ::-1] if output.reverse and pixels.shape[2] == 3 else pixels)
+    return drop_alpha(to_levels(array, spec))
 
 
 def _has_channels_first(array: NDArray[Any], spec: Image | None) -> bool:
@@ -181,46 +171,16 @@ def _has_channels_first(array: NDArray[Any], spec: Image | None) -> bool:
     return array.shape[0] in _CHANNELS and (array.shape[2] not in _CHANNELS or array.shape[0] <= array.shape[2])
 
 
-def _scale_to_levels(array: NDArray[Any]) -> Pixels:
-    """Convert levels of any dtype: floats from 0 to 1 and integers keep their brightness, others are stretched."""
-    if array.dtype == np.uint8:
-        return array
-    if array.dtype == np.uint16:
-        return (array >> 8).astype(np.uint8)
-    if array.dtype.kind == "b":
-        return array.astype(np.uint8) * np.uint8(255)
-    levels = array.astype(np.float64)
-    finite = levels[np.isfinite(levels)]
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    if array.dtype.kind == "f" and low >= 0 and high <= 1:
-        return _round_to_levels(levels * 255)
-    if array.dtype.kind in "iu" and low >= 0 and high <= 255:
-        return array.astype(np.uint8)
-    return _round_to_levels((levels - low) * (255 / ((high - low) or 1.0)))
-
-
-def _round_to_levels(levels: NDArray[Any]) -> Pixels:
-    rounded: Pixels = np.nan_to_num(levels, nan=0.0, posinf=255, neginf=0).round().clip(0, 255).astype(np.uint8)
-    return rounded
-
-
 def overlay_mask(pixels: Pixels, mask: NDArray[Any]) -> Pixels:
     """Draw the classes of a mask over an image, half transparent; class 0 and class 255 stay transparent."""
     if mask.shape != pixels.shape[:2]:
         return pixels
-    shown = (mask != 0) & (mask != 255)
+    labels = to_labels(mask)
+    shown = labels > 0
     result = np.repeat(pixels, 3, axis=2) if pixels.shape[2] == 1 else pixels.copy()
-    colors = _color_classes(mask[shown])
-    result[shown] = (result[shown] * (1 - _MASK_OPACITY) + colors * _MASK_OPACITY).astype(np.uint8)
+    colors = mask_colors()[labels[shown]]
+    result[shown] = (result[shown] * (1 - MASK_OPACITY) + colors * MASK_OPACITY).astype(np.uint8)
     return result
-
-
-def _color_classes(classes: NDArray[Any]) -> NDArray[np.float64]:
-    """Return a bright color per class; neighboring class numbers have different hues."""
-    hue = (classes.astype(np.float64) * 0.618) % 1 * 6
-    # Red, green and blue of a hue from 0 to 6.
-    colors: NDArray[np.float64] = 255 * np.clip(np.abs((hue[:, None] + np.array([0, 4, 2])) % 6 - 3) - 1, 0, 1)
-    return colors
 
 
 # Split batches into samples

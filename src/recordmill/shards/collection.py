@@ -285,7 +285,7 @@ class ShardCollection:
 
     def count_record_bytes(self, position: int) -> int:
         """Return the length of the record of an example in its shard, which is known without reading the record."""
-        reader, record = self._find_record(position)
+        reader, record = self.find_reader(position)
         return int(reader.index.lengths[record])
 
     def fingerprint(self) -> str:

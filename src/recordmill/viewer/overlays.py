@@ -10,12 +10,12 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.decode.display import encode_mask, to_labels
 from recordmill.decode.image import decode_png
 from recordmill.decode.image_files import image_sizes
 from recordmill.decode.signatures import find_image_format
 from recordmill.errors import ImageError
 from recordmill.types import Ragged
-from recordmill.viewer.png import encode_mask
 
 _MASK_NAME = re.compile(r"(?:^|[/_.-])(?:mask|masks|segmentation|segmap|trimap|annotation)(?:$|[/_.-])", re.IGNORECASE)
 _BOX_NAME = re.compile(r"(?:^|[/_.-])(?:bbox|bboxes|box|boxes)$", re.IGNORECASE)
@@ -68,7 +68,7 @@ def create_overlay(value: Any) -> bytes:
     mask = decode_png(value, palette="indices")
     if mask.ndim != 2:
         raise ImageError("the image has colors, so it is no mask of class labels", kind="bad_image")
-    return encode_mask(mask.astype(np.uint8) if mask.dtype == np.uint8 else (mask % 255).astype(np.uint8))
+    return encode_mask(to_labels(mask))
 
 
 def _find_image_size(example: Mapping[str, Any]) -> tuple[int, int] | None:

@@ -13,9 +13,11 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.decode.display import encode_mask, find_images, to_labels, to_levels
 from recordmill.decode.specs.boxes import Boxes, Keypoints
 from recordmill.decode.specs.image import Image
 from recordmill.decode.specs.mask import Mask
+from recordmill.decode.thumbnails import encode_pixels
 from recordmill.errors import RecordmillError
 from recordmill.pipeline.compiled_pipeline import SourceOrigin
 from recordmill.pipeline.dataset import Dataset
@@ -24,8 +26,6 @@ from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stages.map import Map
 from recordmill.pipeline.stages.take import Skip
 from recordmill.preview import find_class_name, format_value, to_json_value
-from recordmill.viewer.pixels import find_images, to_labels, to_levels
-from recordmill.viewer.png import encode_mask, encode_pixels
 
 Sample = dict[str, Any]
 MAX_EPOCHS = 8

@@ -115,8 +115,7 @@ class ViewedRecords:
     def read_small_example(self, position: int) -> dict[str, Any]:
         """Read a record by the schema of the dataset; raise LimitError if it is too large for the grid."""
         collection, record = self.find(position)
-        reader, number = collection.find_reader(record)
-        size = int(reader.index.lengths[number])
+        size = collection.count_record_bytes(record)
         if size > _MAX_CELL_BYTES:
             raise LimitError(f"the record has {size:,} bytes; the grid reads only up to {_MAX_CELL_BYTES:,}")
         return collection.__getitems__([record])[0]
@@ -180,7 +179,7 @@ class ViewedRecords:
             "shard": shard,
             "record": number,
             "offset": offset,
-            "num_bytes": int(reader.index.lengths[number]),
+            "num_bytes": collection.count_record_bytes(record),
             "index": _find_index(reader),
             "sha256": None,
             "features": [],
