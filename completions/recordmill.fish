@@ -50,8 +50,8 @@ function _shtab_recordmill_using
   test "$_shtab_recordmill_cmdpath" = "$argv"
 end
 
-set -g _shtab_recordmill_commands pack convert split export info count head cat diff index verify salvage repair demo
-set -g _shtab_recordmill_opts_with_value --by --cast --center-crop --check --classes --compression --digits --drop --encode --epochs --features --format --group --image --image-feature --keep-name --key-feature --label --label-feature --label-kind --mask --max-decompressed-bytes --max-record-bytes --max-shard-bytes --names --num-records --on-error --output --payload --quality --rename --resize --root --sample --seed --select --shards --shuffle --skip --source --source-compression --source-format --split --take --to --where --worker-kind --workers -n
+set -g _shtab_recordmill_commands pack convert split export info count head show view cat diff index verify salvage repair demo
+set -g _shtab_recordmill_opts_with_value --by --cast --center-crop --check --classes --compression --digits --drop --encode --epochs --features --format --group --image --image-feature --keep-name --key-feature --label --label-feature --label-kind --mask --max-decompressed-bytes --max-record-bytes --max-shard-bytes --names --num-records --on-error --out --output --payload --port --quality --rename --resize --root --sample --seed --select --shards --shuffle --skip --source --source-compression --source-format --split --take --to --where --worker-kind --workers -n
 
 complete -c recordmill -e
 complete -c recordmill -f
@@ -207,6 +207,31 @@ complete -c recordmill -n '_shtab_recordmill_using head' -l max-record-bytes -x 
 complete -c recordmill -n '_shtab_recordmill_using head' -l allow-incomplete -d 'read the rest of an incomplete dataset'
 complete -c recordmill -n '_shtab_recordmill_using head' -l json -d 'print JSON'
 complete -c recordmill -n '_shtab_recordmill_using head; and test $_shtab_recordmill_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, folder, prefix, or quoted glob pattern; - reads a list of them from standard input'
+complete -c recordmill -n '_shtab_recordmill_using; and test $_shtab_recordmill_npos -eq 0' -a show -d 'Draw the images of the first records on one image, each above its label or class name. Damaged'
+complete -c recordmill -n '_shtab_recordmill_using show' -s h -l help -d 'show this help message and exit'
+complete -c recordmill -n '_shtab_recordmill_using show' -l out -xka "(__fish_complete_path (commandline -ct))" -d 'image to write, such as sheet.png or sheet.jpg; replaced if it exists'
+complete -c recordmill -n '_shtab_recordmill_using show' -s n -l num-records -x -d 'number of records, at most 1000 (default: 24)'
+complete -c recordmill -n '_shtab_recordmill_using show' -l shuffle -x -d 'draw records in random order (default seed: 0)'
+complete -c recordmill -n '_shtab_recordmill_using show' -l payload -xka "example sequence_example ofrecord irheader raw" -d 'payload type (default: detected)'
+complete -c recordmill -n '_shtab_recordmill_using show' -l format -xka "tfrecord ofrecord recordio" -d 'format of the shards'
+complete -c recordmill -n '_shtab_recordmill_using show' -l compression -xka "auto gzip zlib none" -d 'compression of the shards'
+complete -c recordmill -n '_shtab_recordmill_using show' -l max-decompressed-bytes -x -d 'size of a compressed shard after decompression (default: 64MiB or 250 times the file size)'
+complete -c recordmill -n '_shtab_recordmill_using show' -l max-record-bytes -x -d 'length of a record (default: 1GiB)'
+complete -c recordmill -n '_shtab_recordmill_using show' -l allow-incomplete -d 'read the rest of an incomplete dataset'
+complete -c recordmill -n '_shtab_recordmill_using show' -l json -d 'print JSON'
+complete -c recordmill -n '_shtab_recordmill_using show; and test $_shtab_recordmill_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, folder, prefix, or quoted glob pattern; - reads a list of them from standard input'
+complete -c recordmill -n '_shtab_recordmill_using; and test $_shtab_recordmill_npos -eq 0' -a view -d 'Show shards in the browser: a grid of all records, each record in full, and an overview. The address'
+complete -c recordmill -n '_shtab_recordmill_using view' -s h -l help -d 'show this help message and exit'
+complete -c recordmill -n '_shtab_recordmill_using view' -l port -x -d 'port of the server (default: a free one)'
+complete -c recordmill -n '_shtab_recordmill_using view' -l no-browser -d 'only print the address'
+complete -c recordmill -n '_shtab_recordmill_using view' -l payload -xka "example sequence_example ofrecord irheader raw" -d 'payload type (default: detected)'
+complete -c recordmill -n '_shtab_recordmill_using view' -l format -xka "tfrecord ofrecord recordio" -d 'format of the shards'
+complete -c recordmill -n '_shtab_recordmill_using view' -l compression -xka "auto gzip zlib none" -d 'compression of the shards'
+complete -c recordmill -n '_shtab_recordmill_using view' -l max-decompressed-bytes -x -d 'size of a compressed shard after decompression (default: 64MiB or 250 times the file size)'
+complete -c recordmill -n '_shtab_recordmill_using view' -l max-record-bytes -x -d 'length of a record (default: 1GiB)'
+complete -c recordmill -n '_shtab_recordmill_using view' -l allow-incomplete -d 'show the rest of an incomplete dataset'
+complete -c recordmill -n '_shtab_recordmill_using view' -l json -d 'print JSON'
+complete -c recordmill -n '_shtab_recordmill_using view; and test $_shtab_recordmill_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, folder, prefix, or quoted glob pattern; - reads a list of them from standard input'
 complete -c recordmill -n '_shtab_recordmill_using; and test $_shtab_recordmill_npos -eq 0' -a cat -d 'Write the payloads of all records to standard output, one directly after another, without framing.'
 complete -c recordmill -n '_shtab_recordmill_using cat' -s h -l help -d 'show this help message and exit'
 complete -c recordmill -n '_shtab_recordmill_using cat' -s n -l num-records -x -d 'number of records (default: all)'

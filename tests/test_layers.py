@@ -17,7 +17,7 @@ import pytest
 PACKAGE = "recordmill"
 ROOT = Path(__file__).parents[1] / "src" / PACKAGE
 
-BASE = {"errors", "types", "schema", "suggestions", "allocator", "concurrency"}
+BASE = {"errors", "types", "schema", "suggestions", "allocator", "concurrency", "html"}
 NATIVE = BASE | {"_core"}
 # Other layers use a format through these modules only, never through the format's own package.
 ANY_FORMAT = {f"formats.{module}" for module in ("base", "detect", "raw", "registry", "values")}
@@ -28,7 +28,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "concurrency": {"errors", "allocator", "_core"},
     "errors": {"types"},
     "types": {"errors", "_core"},
-    "schema": {"errors", "suggestions"},
+    "html": set(),
+    "schema": {"errors", "suggestions", "html"},
     "suggestions": set(),
     "storage": NATIVE,
     "formats": NATIVE,
@@ -70,7 +71,7 @@ OPTIONAL: dict[str, set[str]] = {
     "absl": {"compat"},
     "google": {"compat"},
     "ml_dtypes": {"compat"},
-    "PIL": {"compat", "decode", "packing", "demo"},
+    "PIL": {"compat", "decode", "packing", "pipeline", "demo"},
     "keras": {"adapters", "compat", "demo"},
     "jax": {"adapters", "demo"},
     "torch": {"adapters"},

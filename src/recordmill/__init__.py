@@ -50,6 +50,7 @@ _MODULES = {
     "packing.salvage": "SalvageResult salvage",
     "packing.sources": "ImageFolder ImagePairs LabelFile ListFile Table",
     "packing.verify": "verify",
+    "pipeline.contact_sheet": "ContactSheet show",
     "pipeline.dataset": "Dataset",
     "pipeline.loader": "Loader",
     "pipeline.open": "open",
@@ -191,6 +192,7 @@ if TYPE_CHECKING:
         Table as Table,
     )
     from recordmill.packing.verify import verify as verify
+    from recordmill.pipeline.contact_sheet import ContactSheet as ContactSheet, show as show
     from recordmill.pipeline.dataset import Dataset as Dataset
     from recordmill.pipeline.loader import Loader as Loader
     from recordmill.pipeline.open import open as open

@@ -121,6 +121,13 @@ class Schema(Mapping[str, Feature]):
         """Return one line per feature, such as ``scores: float32[?], optional``; ``?`` is any number."""
         return "\n".join(f"{name}: {feature}" for name, feature in self._features.items())
 
+    def _repr_html_(self) -> str:
+        """Return a table of the features, for notebooks."""
+        from recordmill.html import format_block, format_table
+
+        rows = [(name, str(feature)) for name, feature in self._features.items()]
+        return format_block("Schema", format_table(("feature", "kind"), rows, 100))
+
     def to_json(self) -> dict[str, dict[str, Any]]:
         """Return the schema as a dict that can be written as JSON.
 

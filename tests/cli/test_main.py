@@ -24,6 +24,7 @@ NAMES = (
     "info",
     "count",
     "head",
+    "show",
     "cat",
     "diff",
     "index",

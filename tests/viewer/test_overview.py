@@ -278,3 +278,11 @@ def test_histogram_has_round_edges(values: Any) -> None:
     assert round(width / 10 ** math.floor(math.log10(width) + 1e-9), 6) in (1, 2, 5)
     assert np.allclose(edges / width, np.rint(edges / width))
     assert histogram["counts"] == count_by_edges(values.tolist(), histogram["edges"])
+
+
+def test_overview_omits_records_that_need_much_memory(tmp_path: Path) -> None:
+    path = write_examples(tmp_path / "a.tfrecord", [{"data": bytes(size)} for size in (10, 20 << 20, 30)])
+    answer = compute(path)
+    assert answer["sampled"] and answer["num_read"] == 2 and answer["done"] == 3
+    assert answer["result"]["num_too_large"] == 1
+    assert list(by_name(answer)["data"]["num_bytes"]) == [10, 30]

@@ -23,6 +23,7 @@ from recordmill.cli import (
     pack,
     repair,
     salvage,
+    show,
     split,
     verify,
     view,
@@ -32,7 +33,24 @@ from recordmill.cli.options import read_path_lists
 from recordmill.cli.parser import Parser
 from recordmill.cli.printer import Printer
 
-COMMANDS = (pack, convert, split, export, info, count, head, cat, view, diff, index, verify, salvage, repair, demo)
+COMMANDS = (
+    pack,
+    convert,
+    split,
+    export,
+    info,
+    count,
+    head,
+    show,
+    view,
+    cat,
+    diff,
+    index,
+    verify,
+    salvage,
+    repair,
+    demo,
+)
 _DESCRIPTION = """\
 Write, read, index and verify TFRecord, OFRecord and MXNet RecordIO files without their frameworks.
 

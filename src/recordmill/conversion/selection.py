@@ -15,7 +15,7 @@ from recordmill.errors import FeatureError
 from recordmill.formats.base import PayloadCodec
 from recordmill.packing.chunks import shuffle_positions
 from recordmill.schema import Feature
-from recordmill.shards.parsed import ParsedRecords, parse_exactly
+from recordmill.shards.parsed import Column, ParsedRecords, parse_exactly
 from recordmill.types import Ragged
 
 OnProgress = Callable[[int], None]
@@ -193,11 +193,31 @@ def read_feature(
     return np.concatenate(parts) if parts else np.empty(0, np.int64), list(codes)
 
 
-def _list_values(name: str, records: ParsedRecords) -> list[Any]:
-    column = records.columns.get(name)
-    if column is None:
-        return [None] * records.num_records
-    counts = column.counts(records.num_records)
+def read_numbers(
+    source: ShardRecords, name: str, positions: Positions, dtype: np.dtype[Any], on_progress: OnProgress
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Read a feature with at most one number per record; return the numbers, and which records do not have one."""
+    numbers, is_missing = np.zeros(len(positions), dtype), np.ones(len(positions), bool)
+
+    def read(codec: PayloadCodec, payloads: Ragged, rows: Ints) -> None:
+        start = 0
+        for records in parse_exactly(codec, payloads, [name]):
+            column = records.columns.get(name)
+            if column is not None:
+                chosen = rows[start:][np.flatnonzero(_count_values(name, column, records.num_records))]
+                chunk_numbers[chosen], chunk_missing[chosen] = column.numbers(), False
+            start += records.num_records
+
+    for first, last in source.split_chunks(positions):
+        chunk_numbers, chunk_missing = numbers[first:last], is_missing[first:last]
+        source.apply(positions[first:last], read, "skip")
+        on_progress(last - first)
+    return numbers, is_missing
+
+
+def _count_values(name: str, column: Column, num_records: int) -> NDArray[np.int64]:
+    """Return the number of values of each record; raise FeatureError if one has several."""
+    counts = column.counts(num_records)
     if column.feature.sequence or (counts > 1).any():
         raise FeatureError(
             f"feature {name!r} has several values",
@@ -206,5 +226,13 @@ def _list_values(name: str, records: ParsedRecords) -> list[Any]:
             expected="at most one value per record",
             found=f"{int(counts.max())} values",
         )
+    return counts
+
+
+def _list_values(name: str, records: ParsedRecords) -> list[Any]:
+    column = records.columns.get(name)
+    if column is None:
+        return [None] * records.num_records
+    counts = _count_values(name, column, records.num_records)
     found = iter(list(column.strings()) if column.feature.kind == "bytes" else column.numbers().tolist())
     return [next(found) if count else None for count in counts.tolist()]

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from recordmill.decode.batch import Spec
+    from recordmill.pipeline.contact_sheet import ContactSheet
     from recordmill.pipeline.failures import OnError
     from recordmill.pipeline.loader import Loader
 
@@ -741,6 +742,40 @@ class Dataset:
 
         return read_frame(self)
 
+    @suggest_arguments
+    def show(self, n: int = 12) -> ContactSheet:
+        """Draw the images of the first samples, or of the samples in the first batches. Requires Pillow.
+
+        Normalized images are drawn in their original colors, and masks over their images.
+
+        Parameters
+        ----------
+        n : int
+            Maximum number of samples, at most 1,000.
+
+        Returns
+        -------
+        ContactSheet
+            Notebooks show it; its method `save` writes it to a file. Damaged samples are replaced by the message of
+            their error.
+
+        Raises
+        ------
+        FeatureError
+            If the samples have no images.
+        MissingExtraError
+            If Pillow is not installed.
+
+        Examples
+        --------
+        >>> dataset = rm.open("train.tfrecord").shuffle(seed=1)
+        >>> dataset.show()
+        ContactSheet(8 images, 1016 x 380 pixels)
+        """
+        from recordmill.pipeline.contact_sheet import draw_dataset
+
+        return draw_dataset(self, n)
+
     def __repr__(self) -> str:
         """Return the expression that creates the dataset, as text."""
         return ".".join([repr(self.origin), *map(repr, self.stages)])
@@ -748,6 +783,12 @@ class Dataset:
     def __str__(self) -> str:
         """Return the number of elements, the stages and the features, as text of several lines."""
         return describe_dataset(self)
+
+    def _repr_html_(self) -> str:
+        """Return the size, the stages and the features, and thumbnails of the first records, for notebooks."""
+        from recordmill.pipeline.display import format_dataset_html
+
+        return format_dataset_html(self)
 
 
 def _build_batch(builder: BatchBuilder, number: int) -> Any:

@@ -283,6 +283,11 @@ class ShardCollection:
         reader, record = self.find_reader(position)
         return RecordRef(reader.shard.name, record, int(reader.index.offsets[record]))
 
+    def count_record_bytes(self, position: int) -> int:
+        """Return the length of the record of an example in its shard, which is known without reading the record."""
+        reader, record = self._find_record(position)
+        return int(reader.index.lengths[record])
+
     def fingerprint(self) -> str:
         """Return a string that identifies the records by format, number and digest. It does not depend on the paths."""
         return compute_fingerprint(self.readers)

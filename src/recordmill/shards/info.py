@@ -148,6 +148,12 @@ class Info:
         lines += [f"damaged: {shard.path}: {shard.damage}" for shard in self.shards if shard.damage is not None]
         return "\n".join(lines + [f"incomplete: {problem}" for problem in self.problems])
 
+    def _repr_html_(self) -> str:
+        """Return the summary as HTML, for notebooks."""
+        from recordmill.shards.display import format_info_html
+
+        return format_info_html(self)
+
     def _feature_to_json(self, summary: FeatureSummary) -> dict[str, Any]:
         missing = 1 - summary.num_present / self.num_sampled if self.num_sampled else 0.0
         return {

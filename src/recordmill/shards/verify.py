@@ -74,6 +74,12 @@ class Report:
         num_more = self.num_faults - len(lines) + 1
         return "\n".join(lines + ([f"and {num_more:,} more"] if num_more else []))
 
+    def _repr_html_(self) -> str:
+        """Return the number of records and faults, and the first faults, as HTML for notebooks."""
+        from recordmill.shards.display import format_report_html
+
+        return format_report_html(self)
+
     def to_json(self) -> dict[str, Any]:
         """Return the report as a dict that can be written as JSON.
 

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 _MAX_BINS, _MAX_NARROW_BINS = 32, 1024
 # Numbers of bins are exact in float64 below this magnitude.
 _MAX_NUMBER = 1 << 52
+# Number of values that are counted at once, which bounds the memory of intermediate arrays.
+_SLICE = 1 << 16
 _SMALLEST, _LARGEST = 1e-300, sys.float_info.max
 
 
@@ -33,21 +35,24 @@ class HistogramCollector:
         self._step = 0  # The width is 10 ** (step // 2), twice that if the step is odd.
         self._first = 0  # Number of the first bin; bin n begins at n times the width.
         self._counts: NDArray[np.int64] = np.empty(0, np.int64)
+        self._covered = [math.inf, -math.inf]  # Edges of the first and the last bin.
         self._minimum, self._maximum = math.inf, -math.inf
 
     def add(self, values: NDArray[Any]) -> None:
         """Add finite numbers."""
-        if not len(values):
-            return
-        numbers = np.asarray(values, np.float64)
+        for start in range(0, len(values), _SLICE):
+            self._add_slice(np.asarray(values[start : start + _SLICE], np.float64))
+
+    def _add_slice(self, numbers: NDArray[np.float64]) -> None:
         low, high = float(numbers.min()), float(numbers.max())
         self._minimum, self._maximum = min(self._minimum, low), max(self._maximum, high)
-        if not len(self._counts):
-            self._step = self._choose_first_step(low, high)
-        while not self._fits(low, high):
-            self._merge_bins()
+        if not self._covered[0] <= low <= high < self._covered[1]:
+            if not len(self._counts):
+                self._step = self._choose_first_step(low, high)
+            while not self._fits(low, high):
+                self._merge_bins()
+            self._extend(*_find_bins(np.array([low, high]), self._step).tolist())
         bins = _find_bins(numbers, self._step)
-        self._extend(int(bins.min()), int(bins.max()))
         self._counts += np.bincount(bins - self._first, minlength=len(self._counts))
 
     def _choose_first_step(self, low: float, high: float) -> int:
@@ -60,7 +65,7 @@ class HistogramCollector:
         """Return whether the bins of a range and those in use are few enough."""
         if max(abs(low), abs(high)) / _width(self._step) > _MAX_NUMBER:
             return False
-        first, last = (int(number) for number in _find_bins(np.array([low, high]), self._step))
+        first, last = map(int, _find_bins(np.array([low, high]), self._step))
         if len(self._counts):
             first, last = min(first, self._first), max(last, self._first + len(self._counts) - 1)
         return last - first < _MAX_NARROW_BINS
@@ -74,13 +79,13 @@ class HistogramCollector:
 
     def _extend(self, first: int, last: int) -> None:
         """Add empty bins so that there are bins from `first` to `last`."""
-        if not len(self._counts):
-            self._first, self._counts = first, np.zeros(last - first + 1, np.int64)
-            return
+        self._first = self._first if len(self._counts) else first
         num_before = max(self._first - first, 0)
         num_after = max(last - self._first - len(self._counts) + 1, 0)
         self._first -= num_before
         self._counts = np.pad(self._counts, (num_before, num_after))
+        ends = np.array([self._first, self._first + len(self._counts)])
+        self._covered = _find_edges(ends, self._step).tolist()
 
     def finish(self) -> dict[str, list[Any]] | None:
         """Return the edges and counts of at most 32 bins; None if there are no numbers."""
@@ -115,8 +120,9 @@ def _find_edges(bins: NDArray[np.int64], step: int) -> NDArray[np.float64]:
     """Return the starts of bins. For common widths they are the floats nearest to the decimal numbers."""
     numbers, exponent = bins * (1.0 + step % 2), step // 2
     with np.errstate(over="ignore"):
-        edges = numbers * 10.0**exponent if exponent >= 0 else numbers / 10.0**-exponent
-    return np.clip(edges, -_LARGEST, _LARGEST)
+        edges: NDArray[Any] = numbers * 10.0**exponent if exponent >= 0 else numbers / 10.0**-exponent
+    np.minimum(np.maximum(edges, -_LARGEST, out=edges), _LARGEST, out=edges)
+    return edges
 
 
 def _find_bins(values: NDArray[np.float64], step: int) -> NDArray[np.int64]:

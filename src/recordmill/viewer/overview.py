@@ -23,7 +23,7 @@ from recordmill.viewer.jobs import Job
 _MAX_RECORDS, _MAX_BYTES = 100_000, 1 << 30
 # Consecutive records that a sample reads together, if that leaves a block for every shard.
 _BLOCK_RECORDS = 64
-# Larger records are not read, because their bytes are in memory several times.
+# Larger records are omitted, because their bytes are in memory several times.
 _MAX_RECORD_BYTES = 16 << 20
 # Number of record lengths that are added to their histogram at once.
 _NUM_LENGTHS = 1 << 16
@@ -56,7 +56,7 @@ class Overview:
         self._positions = range(len(source)) if positions is None else positions
         self._label_feature = label_feature
         self._limits = max_records, max_bytes
-        self._is_sampled = False
+        self._is_sampled, self._num_too_large = False, 0
         self._lock = threading.Lock()
         self._job: Job | None = None
 
@@ -72,7 +72,9 @@ class Overview:
             if self._job is None:
                 self._job = Job(self._compute)
             job = self._job
-        return job.to_json() | {"sampled": self._is_sampled, "num_read": job.done, "result": job.result}
+        num_read = job.done - self._num_too_large
+        is_sampled = self._is_sampled or self._num_too_large > 0
+        return job.to_json() | {"sampled": is_sampled, "num_read": num_read, "result": job.result}
 
     def _compute(self, job: Job) -> dict[str, Any]:
         source, observers = self._source, dict[str, _ValueHistograms]()
@@ -80,11 +82,10 @@ class Overview:
         blocks = self._choose_blocks(num_bytes)
         job.total = sum(map(len, blocks))
         collector = StatisticsCollector(lambda name: observers.setdefault(name, _ValueHistograms()))
-        num_too_large = 0
         for part in _split_blocks(source, blocks):
             job.check()
             readable = _omit_large_records(source, part)
-            num_too_large += len(part) - len(readable)
+            self._num_too_large += len(part) - len(readable)
             outcome = source.apply(readable, _parse, "skip")
             for _, parsed in outcome.results:
                 for records in parsed:
@@ -98,7 +99,7 @@ class Overview:
         return {
             "num_records": len(self._positions),
             "num_damaged": statistics.num_damaged,
-            "num_too_large": num_too_large,
+            "num_too_large": self._num_too_large,
             "features": features,
             "record_bytes": record_bytes,
             "shards": self._list_shards(job),

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from recordmill.decode.specs.image import Image
 
-_CHANNELS = (1, 2, 3, 4)
 # Number of levels by which a float image may exceed black and white, for instance after a resize that overshoots.
 _TOLERANCE = 26
 
@@ -21,18 +20,18 @@ def find_images(value: Any, layout: str | None) -> list[NDArray[Any]]:
     ----------
     value : object
     layout : str or None
-        "chw" or "hwc" if it is known; otherwise it is found by the number of channels, which is 1, 3 or 4.
+        "chw" or "hwc" if it is known; otherwise the channels are the shorter axis of 1, 3 or 4.
     """
     if isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim == 4):
         images = [image for part in value for image in find_images(part, layout)]
         return images if len(images) == len(value) else []
     if not isinstance(value, np.ndarray) or value.ndim != 3 or not value.size or value.dtype.kind not in "buif":
         return []
-    known = _CHANNELS if layout else (1, 3, 4)
-    for is_first in (layout != "hwc", layout == "hwc"):
-        if value.shape[0 if is_first else 2] in known:
-            return [value.transpose(1, 2, 0) if is_first else value]
-    return []
+    axes = sorted((0, 2), key=value.shape.__getitem__) if layout is None else [{"chw": 0, "hwc": 2}[layout]]
+    for axis in axes:
+        if value.shape[axis] in (1, 3, 4) or (layout and value.shape[axis] == 2):
+            return [np.moveaxis(value, axis, 2)]
+    return [] if layout is None else find_images(value, None)
 
 
 def to_levels(pixels: NDArray[Any], spec: Any = None) -> NDArray[np.uint8]:
@@ -83,7 +82,8 @@ def _invert_normalization(numbers: NDArray[np.float32], spec: Image) -> NDArray[
 
 
 def _round(levels: NDArray[Any]) -> NDArray[np.uint8]:
-    return np.clip(np.rint(levels), 0, 255).astype(np.uint8)
+    rounded: NDArray[np.uint8] = np.clip(np.rint(levels), 0, 255).astype(np.uint8)
+    return rounded
 
 
 def to_labels(mask: NDArray[Any]) -> NDArray[np.uint8]:

@@ -34,7 +34,7 @@ def encode_mask(mask: NDArray[np.uint8]) -> bytes:
         (b"IHDR", header),
         (b"PLTE", _build_palette()),
         (b"tRNS", opacity),
-        (b"IDAT", zlib.compress(rows, 1)),
+        (b"IDAT", zlib.compress(rows.tobytes(), 1)),
         (b"IEND", b""),
     )
     return _SIGNATURE + b"".join(_build_chunk(kind, data) for kind, data in chunks)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.conversion.selection import filter_records, parse_condition, read_feature
-from recordmill.conversion.source import Positions
+from recordmill.conversion.selection import filter_records, parse_condition, read_feature, read_numbers
+from recordmill.conversion.source import Positions, ShardRecords
 from recordmill.errors import FeatureError
 from recordmill.suggestions import suggest_name
 from recordmill.viewer.jobs import Job
@@ -96,18 +96,21 @@ def _compute_view(
         positions, num_skipped = selected.positions, len(selected.skipped)
     if sort is not None:
         job.total = job.done + len(positions)
-        codes, values = read_feature(records.records, sort, positions, 1, "skip", job.advance)
-        positions = np.asarray(positions, np.int64)[_sort_codes(codes, values, descending=descending)]
+        ranks, is_missing = _rank(records.records, sort, positions, job)
+        order = np.lexsort((-ranks if descending else ranks, is_missing))
+        positions = np.asarray(positions, np.int64)[order]
     return positions, num_skipped
 
 
-def _sort_codes(codes: NDArray[np.int64], values: list[Any], *, descending: bool) -> NDArray[np.int64]:
-    """Return the stable order of records by the values of their codes; None and NaN are last."""
-    missing = [code for code, value in enumerate(values) if value is None or value != value]  # noqa: PLR0124 (NaN)
-    present = sorted(
-        set(range(len(values))) - set(missing), key=lambda code: (isinstance(values[code], bytes), values[code])
-    )
-    ranks = np.empty(len(values), np.int64)
-    ranks[present] = np.arange(len(present))[:: -1 if descending else 1]
-    ranks[missing] = len(values)
-    return np.argsort(ranks[codes], kind="stable")
+def _rank(source: ShardRecords, name: str, positions: Positions, job: Job) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return numbers that order records by a feature, and which records have no value or NaN."""
+    kinds = {part.schema[name].kind for part in source.collections if name in part.schema}
+    if "bytes" in kinds:
+        codes, values = read_feature(source, name, positions, 1, "skip", job.advance)
+        by_value = sorted(range(len(values)), key=lambda code: (isinstance(values[code], bytes), values[code] or 0))
+        ranks = np.empty(len(values), np.int64)
+        ranks[by_value] = np.arange(len(values))
+        return ranks[codes], np.array([value is None for value in values], bool)[codes]
+    numbers, is_missing = read_numbers(source, name, positions, np.result_type(*kinds), job.advance)
+    _, ranks = np.unique(numbers, return_inverse=True)
+    return ranks, is_missing | (numbers != numbers)  # noqa: PLR0124 (NaN)

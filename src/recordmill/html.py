@@ -1,0 +1,76 @@
+"""Build the HTML that notebooks show. All texts are escaped and shortened; colors follow the theme of the notebook."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from html import escape
+
+# Tables do not inherit the color of the text in every notebook.
+_TABLE = "color:inherit;font-size:inherit;margin:4px 0"
+_CELL = "text-align:left;vertical-align:top;padding:2px 12px 2px 0"
+_TILE = "display:inline-block;vertical-align:top;margin:4px 8px 4px 0;text-align:center;font-size:smaller"
+_NOTE = "border:1px solid currentColor;border-radius:3px;padding:6px;width:112px;opacity:0.7;overflow-wrap:anywhere"
+
+
+def shorten(text: str, max_chars: int) -> str:
+    """Return the text, or its beginning with an ellipsis if it is longer."""
+    return text if len(text) <= max_chars else text[: max_chars - 1] + "…"
+
+
+def format_text(text: object, max_chars: int = 200) -> str:
+    """Shorten and escape a text; lone surrogates, which cannot be encoded, are replaced."""
+    return escape(shorten(str(text), max_chars).encode("utf-8", "replace").decode("utf-8"))
+
+
+def format_block(title: object, *parts: str) -> str:
+    """Return a title above parts that are HTML already."""
+    return f"<div><div><b>{format_text(title)}</b></div>{''.join(parts)}</div>"
+
+
+def format_lines(lines: Iterable[object]) -> str:
+    """Return one line per text."""
+    return "".join(f"<div>{format_text(line, 400)}</div>" for line in lines)
+
+
+def format_details(summary: object, content: str) -> str:
+    """Return a section that the reader can open; `content` is HTML already."""
+    return f"<details><summary>{format_text(summary)}</summary>{content}</details>" if content else ""
+
+
+def format_table(header: Sequence[object], rows: Sequence[Sequence[object]], max_rows: int = 30) -> str:
+    """Return a table of texts; rows beyond `max_rows` are counted in a last line."""
+    if not rows:
+        return ""
+    head = "".join(f'<th style="{_CELL}">{format_text(cell, 60)}</th>' for cell in header)
+    lines = ["".join(f'<td style="{_CELL}">{format_text(cell, 100)}</td>' for cell in row) for row in rows[:max_rows]]
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    more = format_lines([f"and {len(rows) - max_rows:,} more"]) if len(rows) > max_rows else ""
+    return f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}'
+
+
+def format_classes(classes: Sequence[str] | None, max_classes: int = 30) -> str:
+    """Return the number of classes, and the first names in a section that the reader can open."""
+    if not classes:
+        return ""
+    lines = [f"{number}: {shorten(name, 60)}" for number, name in enumerate(classes[:max_classes])]
+    if len(classes) > max_classes:
+        lines.append(f"and {len(classes) - max_classes:,} more")
+    return format_details(f"classes: {len(classes):,}", format_lines(lines))
+
+
+def format_image(data: bytes, alternative: object = "") -> str:
+    """Return an image with its bytes inline; JPEG or PNG."""
+    kind = "jpeg" if data.startswith(b"\xff\xd8") else "png"
+    encoded = base64.b64encode(data).decode()
+    return f'<img alt="{format_text(alternative, 60)}" src="data:image/{kind};base64,{encoded}">'
+
+
+def format_note(text: object) -> str:
+    """Return a text in a frame, in place of an image."""
+    return f'<div style="{_NOTE}">{format_text(text, 120)}</div>'
+
+
+def format_tile(content: str, caption: object) -> str:
+    """Return an image or a note, which is HTML already, above its caption."""
+    return f'<div style="{_TILE}">{content}<div style="max-width:160px">{format_text(caption, 60)}</div></div>'

@@ -1,0 +1,271 @@
+"""Find the images in samples and batches, decoded or encoded, and convert their pixels to 8 bits for display."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill.decode.plan import compile_image_spec
+from recordmill.decode.signatures import find_image_format
+from recordmill.decode.specs.image import Image
+from recordmill.decode.specs.mask import Mask
+from recordmill.decode.thumbnails import drop_alpha, read_thumbnail
+from recordmill.errors import FeatureError, RecordmillError
+from recordmill.pipeline.captions import format_caption
+from recordmill.types import Ragged
+
+Pixels = NDArray[np.uint8]
+Sample = Mapping[str, Any]
+
+_CHANNELS = (1, 3, 4)
+# A matrix with a shorter side is not an image.
+_MIN_SIDE = 8
+# Names of features that hold encoded images although their bytes may be damaged.
+_IMAGE_NAMES = ("image", "img", "image/encoded", "encoded")
+_MAX_TILES_PER_SAMPLE = 4
+_MASK_OPACITY = 0.5
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Tile:
+    """One image of a contact sheet.
+
+    Parameters
+    ----------
+    content : ndarray of uint8, shape (height, width, 1 or 3), or str
+        Pixels, or the message to show in their place.
+    caption : str
+    """
+
+    content: Pixels | str
+    caption: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TileOptions:
+    """How samples become tiles.
+
+    Parameters
+    ----------
+    size : int
+        Largest width and height of a tile, in pixels.
+    classes : sequence of str, optional
+        Class names of the labels.
+    images : dict of str to Image
+        Specs of the decoded images by feature, if the pixels were not changed after they had been decoded.
+    masks : dict of str to str
+        Name of the mask of an image, by the name of the image.
+    """
+
+    size: int
+    classes: Sequence[str] | None = None
+    images: Mapping[str, Image] = field(default_factory=dict)
+    masks: Mapping[str, str] = field(default_factory=dict)
+
+
+def find_masks(specs: Mapping[str, Any]) -> dict[str, str]:
+    """Return the name of the mask of each image that has one, by the name of the image."""
+    return {spec.of: name for name, spec in specs.items() if isinstance(spec, Mask) and spec.of is not None}
+
+
+def create_tiles(samples: Sequence[Sample | RecordmillError], options: TileOptions) -> list[Tile]:
+    """Create the tiles of samples; an error in place of a sample becomes a tile with its message.
+
+    Raises
+    ------
+    FeatureError
+        If no sample has an image.
+    """
+    names = _find_image_features([sample for sample in samples if not isinstance(sample, RecordmillError)])
+    tiles: list[Tile] = []
+    for sample in samples:
+        if isinstance(sample, RecordmillError):
+            record = "" if sample.record is None else f"record {sample.record:,}: "
+            tiles.append(Tile(f"{record}{sample.message}", ""))
+        else:
+            tiles += _create_sample_tiles(sample, names, options)
+    return tiles
+
+
+def _find_image_features(samples: Sequence[Sample]) -> list[str]:
+    """Return the names of the features that hold an image in some sample."""
+    names = dict.fromkeys(name for sample in samples for name, value in sample.items() if is_image(value))
+    if not names:
+        # All images may be damaged.
+        names = dict.fromkeys(name for name in _IMAGE_NAMES if any(_is_bytes(sample.get(name)) for sample in samples))
+    if samples and not names:
+        raise FeatureError(
+            "the samples have no images",
+            expected="an encoded image, or an array of shape (channels, height, width) or (height, width[, channels])",
+            found=", ".join(map(str, samples[0])) or "no features",
+        )
+    return [*names][:_MAX_TILES_PER_SAMPLE]
+
+
+def _create_sample_tiles(sample: Sample, names: Sequence[str], options: TileOptions) -> Iterator[Tile]:
+    masks = [name for name in options.masks.values() if name in sample]
+    shown = [name for name in names if name not in masks] or names
+    caption = format_caption(sample, options.classes)
+    for name in shown:
+        text = caption if len(shown) == 1 else f"{caption} · {name}".removeprefix(" · ")
+        yield Tile(_read_image(sample, name, options), text)
+
+
+def _read_image(sample: Sample, name: str, options: TileOptions) -> Pixels | str:
+    """Return the pixels of an image, with its mask on it; a message if it cannot be decoded."""
+    value = sample.get(name)
+    if value is None:
+        return f"no {name}"
+    try:
+        pixels = _read_encoded(value, options.size) if _is_bytes(value) else to_pixels(value, options.images.get(name))
+    except RecordmillError as error:
+        return error.message
+    mask = sample.get(options.masks.get(name, ""))
+    return pixels if mask is None else overlay_mask(pixels, np.asarray(mask))
+
+
+def _read_encoded(value: Any, size: int) -> Pixels:
+    return read_thumbnail(bytes(value), size)
+
+
+def _is_bytes(value: Any) -> bool:
+    is_row = isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype == np.uint8
+    return is_row or isinstance(value, bytes | bytearray | memoryview)
+
+
+def is_image(value: Any) -> bool:
+    """Return True for an encoded image, and for an array whose shape and dtype are those of an image."""
+    if _is_bytes(value):
+        return find_image_format(bytes(value[:16])) is not None
+    # The dtype is compared as text, because arrays of other frameworks have dtypes of their own.
+    shape, dtype = tuple(getattr(value, "shape", ())), str(getattr(value, "dtype", ""))
+    if len(shape) == 2:
+        return min(shape) >= _MIN_SIDE and any(name in dtype for name in ("float", "uint8", "uint16", "bool"))
+    has_channels = len(shape) == 3 and min(shape) > 0 and (shape[0] in _CHANNELS or shape[-1] in _CHANNELS)
+    return has_channels and any(name in dtype for name in ("float", "int", "bool"))
+
+
+# Convert pixels
+
+
+def to_pixels(value: Any, spec: Image | None = None) -> Pixels:
+    """Convert an array of one image to uint8 pixels of shape (height, width, 1 or 3); `spec` is how it was decoded."""
+    array = np.asarray(value)
+    if array.ndim not in (2, 3):
+        raise FeatureError("the array is no image", expected="2 or 3 dimensions", found=str(array.shape))
+    if array.ndim == 2:
+        array = array[:, :, None]
+    elif _has_channels_first(array, spec):
+        array = array.transpose(1, 2, 0)
+    if array.shape[2] not in (1, 2, 3, 4) or 0 in array.shape:
+        raise FeatureError("the array is no image", expected="1 to 4 channels", found=str(array.shape))
+    if spec is None:
+        return drop_alpha(_scale_to_levels(array))
+    output = compile_image_spec(spec).plan.output
+    if array.dtype.kind == "f":
+        mean, std = np.asarray(output.mean or (0,), np.float32), np.asarray(output.std or (1,), np.float32)
+        levels = array.astype(np.float32) * std + mean
+        pixels = _round_to_levels(levels * (255 / output.white))
+    else:
+        pixels = _scale_to_levels(array)
+    return drop_alpha(pixels[:, :, ::-1] if output.reverse and pixels.shape[2] == 3 else pixels)
+
+
+def _has_channels_first(array: NDArray[Any], spec: Image | None) -> bool:
+    if spec is not None:
+        return spec.layout == "chw"
+    return array.shape[0] in _CHANNELS and (array.shape[2] not in _CHANNELS or array.shape[0] <= array.shape[2])
+
+
+def _scale_to_levels(array: NDArray[Any]) -> Pixels:
+    """Convert levels of any dtype: floats from 0 to 1 and integers keep their brightness, others are stretched."""
+    if array.dtype == np.uint8:
+        return array
+    if array.dtype == np.uint16:
+        return (array >> 8).astype(np.uint8)
+    if array.dtype.kind == "b":
+        return array.astype(np.uint8) * np.uint8(255)
+    levels = array.astype(np.float64)
+    finite = levels[np.isfinite(levels)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    if array.dtype.kind == "f" and low >= 0 and high <= 1:
+        return _round_to_levels(levels * 255)
+    if array.dtype.kind in "iu" and low >= 0 and high <= 255:
+        return array.astype(np.uint8)
+    return _round_to_levels((levels - low) * (255 / ((high - low) or 1.0)))
+
+
+def _round_to_levels(levels: NDArray[Any]) -> Pixels:
+    rounded: Pixels = np.nan_to_num(levels, nan=0.0, posinf=255, neginf=0).round().clip(0, 255).astype(np.uint8)
+    return rounded
+
+
+def overlay_mask(pixels: Pixels, mask: NDArray[Any]) -> Pixels:
+    """Draw the classes of a mask over an image, half transparent; class 0 and class 255 stay transparent."""
+    if mask.shape != pixels.shape[:2]:
+        return pixels
+    shown = (mask != 0) & (mask != 255)
+    result = np.repeat(pixels, 3, axis=2) if pixels.shape[2] == 1 else pixels.copy()
+    colors = _color_classes(mask[shown])
+    result[shown] = (result[shown] * (1 - _MASK_OPACITY) + colors * _MASK_OPACITY).astype(np.uint8)
+    return result
+
+
+def _color_classes(classes: NDArray[Any]) -> NDArray[np.float64]:
+    """Return a bright color per class; neighboring class numbers have different hues."""
+    hue = (classes.astype(np.float64) * 0.618) % 1 * 6
+    # Red, green and blue of a hue from 0 to 6.
+    colors: NDArray[np.float64] = 255 * np.clip(np.abs((hue[:, None] + np.array([0, 4, 2])) % 6 - 3) - 1, 0, 1)
+    return colors
+
+
+# Split batches into samples
+
+
+def split_batch(batch: Any, count: int) -> list[Sample]:
+    """Return the first samples of a batch, of one sample, or of a sequence of samples, images or encoded images."""
+    if isinstance(batch, Mapping):
+        return split_columns(batch, count) if _is_batch(batch) else [batch]
+    if isinstance(batch, tuple) and len(batch) == 2 and _is_image_batch(batch[0]) and np.ndim(batch[1]) in (1, 2):
+        return split_columns({"image": batch[0], "label": batch[1]}, count)
+    if _is_bytes(batch):
+        return [{"image": batch}]
+    if hasattr(batch, "shape") and not _is_image_batch(batch):
+        return [{"image": batch}]
+    if not isinstance(batch, Iterable) or isinstance(batch, str):
+        raise TypeError(f"expected a batch, a sample, or a sequence of samples or images, got {type(batch).__name__}")
+    rows = [row for row, _ in zip(batch, range(count), strict=False)]
+    return [row if isinstance(row, Mapping) else {"image": row} for row in rows]
+
+
+def _is_batch(columns: Sample) -> bool:
+    """Return True if the values of a dict are columns of a batch, and not the values of one sample."""
+    if any(_is_bytes(value) and is_image(value) for value in columns.values()):
+        return False
+    if any(map(_is_image_batch, columns.values())):
+        return True
+    return not any(map(is_image, columns.values())) and any(isinstance(one, Ragged | list) for one in columns.values())
+
+
+def _is_image_batch(value: Any) -> bool:
+    """Return True for arrays of several images: four dimensions, or three without channels."""
+    shape = getattr(value, "shape", ())
+    return len(shape) == 4 or (len(shape) == 3 and not is_image(value))
+
+
+def split_columns(columns: Sample, count: int) -> list[Sample]:
+    """Return the first rows of the columns of a batch; values that have no rows are omitted."""
+    rows = {name: value for name, value in columns.items() if _count_rows(value) is not None}
+    num_rows = min((_count_rows(value) or 0 for value in rows.values()), default=0)
+    return [{name: value[number] for name, value in rows.items()} for number in range(min(num_rows, count))]
+
+
+def _count_rows(value: Any) -> int | None:
+    if isinstance(value, Ragged | list | tuple):
+        return len(value)
+    shape = getattr(value, "shape", ())
+    return int(shape[0]) if shape else None
