@@ -9,6 +9,7 @@ import sysconfig
 import tempfile
 from importlib.metadata import distributions
 from pathlib import Path
+from urllib.request import urlopen
 
 import numpy as np
 
@@ -38,6 +39,9 @@ def check_format(name: str, folder: Path) -> None:
     assert sorted(read, key=lambda example: int(example["label"])) == EXAMPLES, read
     printed = run_command("verify", "--json", str(folder))
     assert json.loads(printed)["num_records"] == len(EXAMPLES), printed
+    with rm.view(folder, browser=False) as viewer:
+        for file in ("index.html", "viewer.css", "main.js", "api/dataset"):
+            assert urlopen(viewer.url + file, timeout=30).read(), file
     print(f"{name}: {len(EXAMPLES)} records, files {[path.name for path in shards]}")
 
 

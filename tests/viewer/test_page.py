@@ -162,6 +162,18 @@ def test_damaged_record_shows_its_error_in_grid_and_record_page(damaged_url: str
     assert "checksum" in page.locator("#record-page .error").inner_text()
 
 
+def test_record_with_several_images_is_shown_as_a_film_strip(tmp_path: Path, photos: Path, open_page: OpenPage) -> None:
+    images = [example["image"] for example in rm.open(photos)[:6]]
+    with rm.ShardWriter(tmp_path / "clips.tfrecord") as writer:
+        writer.write({"frames": images})
+    with rm.view(tmp_path / "clips.tfrecord", browser=False) as viewer:
+        page = open_page(viewer.url)
+        wait_for_images(page, "#cell-0 img")
+        boxes = [image.bounding_box() for image in cell(page, 0).locator("img").all()]
+    assert len(boxes) == 6
+    assert len({box["x"] for box in boxes[:4]}) == 4 and len({box["y"] for box in boxes[:4]}) == 1
+
+
 def test_grid_scrolls_through_a_million_records(million_url: str, open_page: OpenPage) -> None:
     page = open_page(million_url, width=360)
     grid = page.get_by_role("grid")

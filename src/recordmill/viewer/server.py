@@ -130,6 +130,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "recordmill"
     sys_version = ""
     timeout = _IDLE_SECONDS
+    disable_nagle_algorithm = True  # It delays every answer by 40 ms, because headers and body are sent separately.
     server: ViewerServer
 
     def do_GET(self) -> None:

@@ -95,8 +95,7 @@ async function compute(chosen, controller) {
 function showQueryError(error, chosen) {
   const isCancelled = error.name === "AbortError";
   toolbar.showError(isCancelled ? { message: "Cancelled.", column: null } : error, chosen.where);
-  const advice = isCancelled ? "Press Enter in the filter field to compute it again." : "Correct the filter to see records.";
-  grid.showMessage(advice);
+  grid.showMessage(isCancelled ? "Press Enter in the filter to try again." : "Correct the filter to see records.");
 }
 
 function showCounts({ numRecords, numSkipped }) {

@@ -4,12 +4,14 @@ import { fetchRecords } from "./api.js";
 
 const PAGE_SIZE = 50;
 const MAX_PAGES = 40;
-const DELAY_MS = 40;
+// Requests are sent at most this often, so that fast scrolling does not start one for every page that it passes.
+const DELAY_MS = 30;
 
 /** Records of a view by row. Requests for pages that are no longer visible are aborted. */
 export class RecordPages {
   #pages = new Map(); // Number of a page to its records, least recently requested first.
   #requests = new Map(); // Number of a page to the AbortController of its request.
+  #needed = new Set();
   #timer = null;
 
   /** `onLoad(firstRow, stopRow)` is called when records arrive, `onError(error)` when a request fails. */
@@ -34,8 +36,11 @@ export class RecordPages {
         this.#requests.delete(page);
       }
     }
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => needed.forEach((page) => this.#loadPage(page)), DELAY_MS);
+    this.#needed = needed;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.#needed.forEach((page) => this.#loadPage(page));
+    }, DELAY_MS);
   }
 
   async #loadPage(page) {
@@ -79,6 +84,5 @@ export class RecordPages {
   /** Abort all requests. */
   close() {
     this.load(0, 0);
-    clearTimeout(this.#timer);
   }
 }
