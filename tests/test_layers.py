@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "packing.sources.lists": BASE | {"packing", "formats.recordio.lst"},
     "conversion": NATIVE | ANY_FORMAT | {"storage", "datasets", "shards", "packing", "pipeline"},
     "conversion.writing": NATIVE | ANY_FORMAT | {"conversion", "storage", "datasets", "shards", "packing", PACKAGE},
-    "pipeline": NATIVE | {"decode"},
+    "pipeline": NATIVE | {"decode", "preview"},
     "pipeline.open": NATIVE | {"pipeline", "shards"},
     "adapters": BASE | {PACKAGE},
     "compat": BASE | {PACKAGE},

@@ -1,4 +1,4 @@
-"""Values of features, shortened by default, for `recordmill head`; images are described by type and size."""
+"""Values of features as JSON or as text, shortened by default; images are described by type and size."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _JPEG_ALONE = frozenset((0x01, *range(0xD0, 0xD9)))
 _TIFF_WIDTH, _TIFF_HEIGHT = 256, 257
 Size = tuple[int, int] | None
-# Names of the feature that contains the label number.
-LABEL_FEATURES = ("label", "labels", "image/class/label")
+# Names of the feature that contains the label, in the order of preference.
+LABEL_FEATURES = ("label", "labels", "image/class/label", "class", "target", "y")
 
 
 def to_json_value(value: Any, *, full: bool = False) -> Any:
@@ -113,9 +113,48 @@ def _format_bytes(plain: dict[str, Any]) -> str:
     return f"sha256 {plain['sha256'][:12]}…, {size}"
 
 
+def describe_value(value: Any, max_chars: int) -> tuple[str, bool]:
+    """Return a value as text of at most `max_chars` characters, and whether that is not the complete value."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return _describe_bytes(bytes(value), max_chars)
+    if isinstance(value, str):
+        return value[:max_chars], len(value) > max_chars
+    if hasattr(value, "row_splits") or isinstance(value, list | tuple):
+        return _describe_rows(value, max_chars)
+    numbers = [value]
+    if hasattr(value, "reshape"):
+        numbers = value.reshape(-1)[: max_chars + 1].tolist()
+    text = ", ".join(map(_format_entry, numbers))
+    return text[:max_chars], len(text) > max_chars
+
+
+def _describe_bytes(value: bytes, max_chars: int) -> tuple[str, bool]:
+    image = describe_image(value)
+    text = None if image else _decode_text(value, max_chars + 1)
+    if text is not None:
+        return text[:max_chars], len(text) > max_chars
+    size = f"{len(value):,} bytes"
+    return f"{image}, {size}" if image else size, True
+
+
+def _describe_rows(rows: Any, max_chars: int) -> tuple[str, bool]:
+    parts: list[str] = []
+    num_chars, is_shortened = 0, False
+    for row in rows:
+        if num_chars > max_chars:
+            is_shortened = True
+            break
+        text, is_part = describe_value(row, max_chars)
+        is_shortened |= is_part
+        parts.append(text)
+        num_chars += len(text) + 2
+    text = ", ".join(parts)
+    return text[:max_chars], is_shortened or len(text) > max_chars
+
+
 def find_class_name(label: float, classes: list[str] | None) -> str | None:
     """Return the class name of a label number; None if it has none."""
-    if not classes or int(label) != label or not 0 <= label < len(classes):
+    if not classes or not 0 <= label < len(classes) or int(label) != label:
         return None
     return classes[int(label)]
 

@@ -25,7 +25,7 @@ from recordmill.pipeline.samples import count_bytes
 from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stages.map import Map
 from recordmill.pipeline.stages.take import Skip
-from recordmill.preview import find_class_name, format_value, to_json_value
+from recordmill.preview import describe_value, find_class_name
 
 Sample = dict[str, Any]
 MAX_EPOCHS = 8
@@ -235,8 +235,7 @@ def _describe_label(value: Any, classes: list[str] | None) -> str:
 
 
 def _describe_value(value: Any) -> str:
-    if isinstance(value, bytes):
-        text = value[:_MAX_CHARS].decode("utf-8", "ignore")
-        return text if text.isprintable() and text else format_value(to_json_value(value))[1]
-    shape, text = format_value(to_json_value(value))
-    return (f"{value.dtype} {shape}: {text}" if getattr(value, "ndim", 0) else text)[:_MAX_CHARS]
+    text = describe_value(value, _MAX_CHARS)[0]
+    if getattr(value, "ndim", 0):
+        text = f"{value.dtype} {'x'.join(map(str, value.shape))}: {text}"
+    return text[:_MAX_CHARS]

@@ -18,7 +18,7 @@ from recordmill.decode.thumbnails import create_thumbnail
 from recordmill.errors import FeatureError, InputError, LimitError, MissingExtraError, RecordmillError
 from recordmill.pipeline.dataset import Dataset
 from recordmill.pipeline.stages.base import OrderStage
-from recordmill.preview import LABEL_FEATURES, find_class_name, find_value_kind, format_value, to_json_value
+from recordmill.preview import LABEL_FEATURES, describe_value, find_class_name, find_value_kind
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.index import sidecar_locations
 from recordmill.shards.parsed import parse_exactly
@@ -272,43 +272,6 @@ def describe_image_file(data: bytes) -> dict[str, Any]:
     except MissingExtraError:
         height = width = 0
     return {"format": find_image_format(data), "width": width, "height": height, "num_bytes": len(data)}
-
-
-def describe_value(value: Any, max_chars: int) -> tuple[str, bool]:
-    """Return a value as text of at most `max_chars` characters, and whether it was shortened."""
-    if isinstance(value, bytes):
-        if not list_images(value) and (text := _decode_text(value, max_chars)) is not None:
-            return text[:max_chars], len(text) > max_chars
-        return format_value(to_json_value(value))[1], True
-    if hasattr(value, "dtype"):
-        flat = np.reshape(value, -1)
-        text = ", ".join(map(_format_number, flat[:max_chars].tolist()))
-        return text[:max_chars], len(text) > max_chars or len(flat) > max_chars
-    parts: list[str] = []
-    num_chars = 0
-    for row in value:
-        if num_chars > max_chars:
-            return ", ".join(parts)[:max_chars], True
-        parts.append(describe_value(row, max_chars)[0])
-        num_chars += len(parts[-1]) + 2
-    text = ", ".join(parts)
-    return text[:max_chars], len(text) > max_chars
-
-
-def _decode_text(value: bytes, max_chars: int) -> str | None:
-    """Return the beginning of UTF-8 text, one character more than `max_chars` if there is more, else None."""
-    head = value[: 4 * (max_chars + 1)]
-    try:
-        text = head.decode()
-    except UnicodeDecodeError as error:
-        if error.start < len(head) - 3 or len(head) == len(value):
-            return None
-        text = head[: error.start].decode()
-    return text[: max_chars + 1] if all(char.isprintable() or char in "\t\r\n" for char in text) else None
-
-
-def _format_number(number: Any) -> str:
-    return f"{number:.6g}" if isinstance(number, float) else str(number)
 
 
 def _find_shape(value: Any) -> list[int]:
