@@ -25,6 +25,7 @@ NAMES = (
     "count",
     "head",
     "show",
+    "view",
     "cat",
     "diff",
     "index",

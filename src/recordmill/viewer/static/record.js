@@ -41,16 +41,21 @@ export function createOriginal(record) {
   );
 }
 
-/** Return the first image that is no mask: overlays are drawn on it. */
-function findMainImage({ features, overlays }) {
+/** Return the features whose images are shown: without masks, which are drawn on the first image, unless all are masks. */
+function listShownFeatures({ features, overlays }) {
   const masks = new Set(overlays.filter(({ kind }) => kind === "mask").map(({ name }) => name));
   const withImages = features.filter(({ images }) => images.length > 0);
-  return (withImages.find(({ name }) => !masks.has(name)) ?? withImages[0])?.images[0];
+  const shown = withImages.filter(({ name }) => !masks.has(name));
+  return shown.length > 0 ? shown : withImages;
+}
+
+function findMainImage(record) {
+  return listShownFeatures(record)[0]?.images[0];
 }
 
 function createImages(record) {
   const main = findMainImage(record);
-  const figures = record.features.flatMap(({ name, images }) =>
+  const figures = listShownFeatures(record).flatMap(({ name, images }) =>
     images.map((image, number) => {
       const title = images.length > 1 ? `${name} ${number}` : name;
       const size = image.width > 0 ? `${image.width} × ${image.height}` : "size unknown";
