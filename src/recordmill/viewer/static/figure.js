@@ -53,7 +53,10 @@ function createBoxes({ boxes, labels }) {
   const texts = boxes.map(([left, top, right, bottom], i) => {
     const size = { x: left, y: top, width: Math.max(0, right - left), height: Math.max(0, bottom - top) };
     drawing.append(svg("rect", { ...size, class: `box color-${i % 6}` }));
-    const text = element("span", { class: `box-label color-${i % 6}` }, labels?.[i] ?? String(i));
+    if (!labels?.[i]) {
+      return null;
+    }
+    const text = element("span", { class: `box-label color-${i % 6}` }, labels[i]);
     text.style.left = `${left * 100}%`;
     text.style.top = `${top * 100}%`;
     return text;
