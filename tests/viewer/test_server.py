@@ -6,6 +6,7 @@ import concurrent.futures
 import hashlib
 import http.client
 import json
+import math
 import os
 import socket
 import threading
@@ -17,6 +18,8 @@ import numpy as np
 import pytest
 
 import recordmill as rm
+from recordmill.testing import messages
+from tests.shards.helpers import write_shard
 from tests.viewer.conftest import CLASSES, NUM_RECORDS, Client, create_example, encode_image
 
 
@@ -201,6 +204,18 @@ def test_view_filters_and_sorts(client: Client) -> None:
     by_text = client.create_view(sort="key")
     cells = client.get(f"api/records?start=0&stop=5&view={by_text['id']}")["records"]
     assert [cell["position"] for cell in cells] == [0, 1, 2, 3, 4]
+
+
+def test_records_without_a_number_are_last(tmp_path: Path) -> None:
+    values = [("float32", [2.0]), ("bytes", [b"x"]), ("float32", [math.nan]), None, ("float32", [1.0]), ("float32", [])]
+    rows = [{"x": ("float32", [0.0])}] * 20 + [{} if value is None else {"x": value} for value in values]
+    write_shard(tmp_path, "tfrecord", [messages.encode_example(row | {"y": ("int64", [1])}) for row in rows])
+    with rm.view(tmp_path, browser=False) as viewer:
+        client = Client(viewer.url)
+        for descending, expected in ((False, [*range(20), 24, 20]), (True, [20, 24, *range(20)])):
+            view = client.create_view(sort="x", descending=descending)
+            cells = client.get(f"api/records?start=0&stop=100&view={view['id']}")["records"]
+            assert [cell["position"] for cell in cells] == [*expected, 21, 22, 23, 25]
 
 
 def test_wrong_condition_names_its_column(client: Client) -> None:

@@ -196,14 +196,17 @@ def read_feature(
 def read_numbers(
     source: ShardRecords, name: str, positions: Positions, dtype: np.dtype[Any], on_progress: OnProgress
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Read a feature with at most one number per record; return the numbers, and which records do not have one."""
+    """Read a feature with at most one number per record: return the numbers, and which records do not have one.
+
+    Records that cannot be read, or have several numbers, count as records without one.
+    """
     numbers, is_missing = np.zeros(len(positions), dtype), np.ones(len(positions), bool)
 
     def read(codec: PayloadCodec, payloads: Ragged, rows: Ints) -> None:
         start = 0
         for records in parse_exactly(codec, payloads, [name]):
             column = records.columns.get(name)
-            if column is not None:
+            if column is not None and column.feature.kind != "bytes":
                 chosen = rows[start:][np.flatnonzero(_count_values(name, column, records.num_records))]
                 chunk_numbers[chosen], chunk_missing[chosen] = column.numbers(), False
             start += records.num_records

@@ -112,5 +112,6 @@ def _rank(source: ShardRecords, name: str, positions: Positions, job: Job) -> tu
         ranks[by_value] = np.arange(len(values))
         return ranks[codes], np.array([value is None for value in values], bool)[codes]
     numbers, is_missing = read_numbers(source, name, positions, np.result_type(*kinds), job.advance)
-    _, ranks = np.unique(numbers, return_inverse=True)
-    return ranks, is_missing | (numbers != numbers)  # noqa: PLR0124 (NaN)
+    is_missing |= numbers != numbers  # noqa: PLR0124 (NaN)
+    numbers[is_missing] = 0
+    return np.unique(numbers, return_inverse=True)[1], is_missing
