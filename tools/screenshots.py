@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,6 +26,12 @@ PHOTOS = {
     "temple": "sklearn/datasets/images/china.jpg",
     "flower": "sklearn/datasets/images/flower.jpg",
 }
+# Name of the picture, address of the page, height of the window, color scheme, and what has to be visible.
+PAGES: tuple[tuple[str, str, int, Literal["light", "dark"], str], ...] = (
+    ("viewer-grid", "#/grid?where=width > 200&sort=width", 700, "light", "#cell-6 img"),
+    ("viewer-record", "#/record/12", 1250, "light", ".samples img"),
+    ("viewer-overview", "#/overview", 1250, "dark", "text=no damage"),
+)
 NUM_RECORDS = 400
 # Share of the pixels that a mask marks.
 _MARKED = 0.25
@@ -89,11 +95,7 @@ def take_screenshots(folder: Path) -> None:
     )
     with sync_playwright() as playwright, rm.view(pipeline, browser=False) as viewer:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
-        for name, address, height, scheme, selector in (
-            ("viewer-grid", "#/grid?where=width > 200&sort=width", 700, "light", "#cell-6 img"),
-            ("viewer-record", "#/record/12", 1250, "light", ".samples img"),
-            ("viewer-overview", "#/overview", 1250, "dark", "text=no damage"),
-        ):
+        for name, address, height, scheme, selector in PAGES:
             page = browser.new_page(viewport={"width": 1180, "height": height}, color_scheme=scheme)
             page.goto(viewer.url + address)
             page.wait_for_selector(selector)
