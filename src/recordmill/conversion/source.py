@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.concurrency.threads import map_ordered
-from recordmill.errors import DamageError, FeatureError, FormatError, ImageError, InputError, LimitError
+from recordmill.errors import FormatError, InputError, RecordmillError
 from recordmill.formats.base import PayloadCodec
+from recordmill.shards.chunks import apply_to_intact
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.completeness import select_shards
 from recordmill.shards.paths import Paths, list_paths
@@ -26,8 +27,6 @@ Positions = range | Ints
 Out = TypeVar("Out")
 # Limits of a chunk: number of records, and their bytes.
 MAX_CHUNK_RECORDS, MAX_CHUNK_BYTES = 1 << 15, 1 << 20
-# Errors that concern one record, so that the others can be read.
-RECORD_ERRORS = (DamageError, FeatureError, LimitError, ImageError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +155,7 @@ class ShardRecords:
         """
         outcome = Outcome()
         for number, rows, local in self._group_by_collection(positions):
-            self._apply_or_halve(number, rows, local, function, on_error, outcome)
+            self._apply_to_collection(self.collections[number], rows, local, function, on_error, outcome)
         return outcome
 
     def _group_by_collection(self, positions: Positions) -> Iterator[tuple[int, Ints, Positions]]:
@@ -173,27 +172,31 @@ class ShardRecords:
             rows = np.flatnonzero(numbers == number)
             yield number, rows, array[rows] - self._starts[number]
 
-    def _apply_or_halve(
-        self, number: int, rows: Ints, local: Positions, function: Any, on_error: OnError, outcome: Outcome
+    def _apply_to_collection(
+        self,
+        collection: ShardCollection,
+        rows: Ints,
+        local: Positions,
+        function: Any,
+        on_error: OnError,
+        outcome: Outcome,
     ) -> None:
-        """Call the function; if it fails for several records, call it for each half, to find those that fail."""
-        collection = self.collections[number]
-        try:
-            result = function(collection.codec, collection.fetch_payloads(local), rows)
-        except RECORD_ERRORS as error:
-            if len(rows) > 1:
-                middle = len(rows) // 2
-                for part in (slice(0, middle), slice(middle, None)):
-                    self._apply_or_halve(number, rows[part], local[part], function, on_error, outcome)
-                return
-            place = collection.where(int(local[0]))
-            error.shard, error.record, error.offset = place
+        """Call the function with records of a collection: `rows` of the chunk, at the positions `local`."""
+
+        def call(part: range) -> Any:
+            chosen = slice(part.start, part.stop)
+            return function(collection.codec, collection.fetch_payloads(local[chosen]), rows[chosen])
+
+        for part, result in apply_to_intact(call, range(len(rows))):
+            if not isinstance(result, RecordmillError):
+                outcome.results.append((rows[part.start : part.stop], result))
+                continue
+            place = collection.where(int(local[part.start]))
+            result.shard, result.record, result.offset = place
             if on_error == "stop":
-                raise
-            cause = error.message if error.kind is None else f"{error.kind}: {error.message}"
-            outcome.skipped.append((int(rows[0]), SkippedRecord(place.shard, place.record, cause)))
-        else:
-            outcome.results.append((rows, result))
+                raise result
+            cause = result.message if result.kind is None else f"{result.kind}: {result.message}"
+            outcome.skipped.append((int(rows[part.start]), SkippedRecord(place.shard, place.record, cause)))
 
     def map_chunks(
         self, positions: Positions, function: Callable[[Positions, int], Out], threads: int

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.errors import DamageError, FeatureError, LimitError, RecordmillError
-from recordmill.formats.base import PayloadCodec
+from recordmill.errors import RecordmillError
+from recordmill.shards.chunks import apply_to_intact, split_by_bytes
 from recordmill.shards.image_statistics import ImageCollector, ImageStatistics, Range, extend_range
 from recordmill.shards.inference import detect_payload
 from recordmill.shards.parsed import Column, ParsedRecords, parse_exactly
@@ -147,29 +147,16 @@ class StatisticsCollector:
         """Add all records of a shard; return the error of the first record that cannot be read or parsed."""
         codec = detect_payload(reader.shard, reader.sidecar)
         first = None
-        for start, stop in _split_chunks(reader):
-            for error in self._add_records(reader, codec, start, stop):
-                first = first or error
+        for chunk in split_by_bytes(reader.index.lengths, _MAX_CHUNK_RECORDS, _MAX_CHUNK_BYTES):
+            for part, result in apply_to_intact(lambda part: parse_exactly(codec, reader.fetch_ragged(part)), chunk):
+                if isinstance(result, RecordmillError):
+                    result.shard, result.record = reader.path, part.start
+                    first = first or result
+                    self.add_damaged(1)
+                else:
+                    for records in result:
+                        self.add_records(records)
         return first
-
-    def _add_records(
-        self, reader: ShardReader, codec: PayloadCodec, start: int, stop: int
-    ) -> Iterator[RecordmillError]:
-        """Add a range of records. If that fails for several records, add each half, to find those that are damaged."""
-        try:
-            parts = parse_exactly(codec, reader.fetch_ragged(range(start, stop)))
-        except (DamageError, FeatureError, LimitError) as error:
-            if stop - start > 1:
-                middle = (start + stop) // 2
-                yield from self._add_records(reader, codec, start, middle)
-                yield from self._add_records(reader, codec, middle, stop)
-            else:
-                self.add_damaged(1)
-                error.shard, error.record = reader.path, start
-                yield error
-        else:
-            for records in parts:
-                self.add_records(records)
 
     def add_damaged(self, count: int) -> None:
         """Count records that could not be read or parsed."""
@@ -188,15 +175,6 @@ class StatisticsCollector:
         """Return the statistics of all records that were added."""
         features = {name: feature.finish(self._num_records) for name, feature in self._features.items()}
         return Statistics(self._num_records, self._num_damaged, features)
-
-
-def _split_chunks(reader: ShardReader) -> Iterator[tuple[int, int]]:
-    lengths, start = reader.index.lengths, 0
-    while start < len(lengths):
-        ends = np.cumsum(lengths[start : start + _MAX_CHUNK_RECORDS])
-        stop = start + max(int(np.searchsorted(ends, _MAX_CHUNK_BYTES, side="right")), 1)
-        yield start, stop
-        start = stop
 
 
 class _FeatureCollector:

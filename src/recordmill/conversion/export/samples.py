@@ -17,6 +17,7 @@ from recordmill.pipeline.dataset import Dataset
 from recordmill.pipeline.failures import SkippedSample
 from recordmill.pipeline.samples import Positions, SampleRows, count_bytes
 from recordmill.pipeline.stages.base import Context
+from recordmill.shards.chunks import split_by_bytes
 from recordmill.shards.collection import ShardCollection
 
 # Limits of the samples that are read at once: their number and their approximate size.
@@ -111,22 +112,10 @@ def _split_into_chunks(
         lengths = [np.concatenate(lengths)[order]]
     start = 0
     for of_shard in lengths:
-        for first, last in _split_by_bytes(of_shard):
-            chunk = range(start + first, start + last)
-            yield chunk.start, chunk if order is None else order[first:last]
+        for part in split_by_bytes(of_shard, _CHUNK_SAMPLES, _CHUNK_BYTES):
+            chunk = range(start + part.start, start + part.stop)
+            yield chunk.start, chunk if order is None else order[part.start : part.stop]
         start += len(of_shard)
-
-
-def _split_by_bytes(lengths: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges (start, stop) of consecutive records that are read at once."""
-    ends = np.cumsum(lengths)
-    first = 0
-    while first < len(ends):
-        limit = (ends[first - 1] if first else 0) + _CHUNK_BYTES
-        last = max(int(np.searchsorted(ends, limit, side="right")), first + 1)
-        last = min(last, first + _CHUNK_SAMPLES)
-        yield first, last
-        first = last
 
 
 def _split_by_first_sample(dataset: Dataset) -> Iterator[tuple[int, range]]:
