@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
@@ -29,6 +30,12 @@ def find_image_format(data: bytes) -> str | None:
     if len(head) < _SIGNATURE_BYTES:
         return None
     return next((name for signature, name in _SIGNATURES.items() if head.startswith(signature)), None)
+
+
+def are_mostly_images(files: Iterable[bytes]) -> bool:
+    """Return whether more than half of the byte strings begin like image files."""
+    formats = list(map(find_image_format, files))
+    return 2 * formats.count(None) < len(formats)
 
 
 def find_image_formats(files: Ragged) -> list[str | None]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from recordmill.concurrency.threads import map_range
-from recordmill.decode.signatures import find_image_format
+from recordmill.decode.signatures import are_mostly_images
 from recordmill.errors import RecordmillError
 from recordmill.packing.recode import check_decodable
 from recordmill.shards.collection import ShardCollection
@@ -121,8 +121,7 @@ def _find_image_features(collection: ShardCollection) -> list[str]:
         example for _, example in _read_intact_examples(collection, range(min(_SAMPLE_RECORDS, len(collection))))
     ]
     values = {name: [value for example in examples for value in _list_values(example.get(name))] for name in names}
-    num_images = {name: len(values[name]) - [*map(find_image_format, values[name])].count(None) for name in names}
-    return [name for name in names if 2 * num_images[name] > len(values[name])]
+    return [name for name in names if are_mostly_images(values[name])]
 
 
 def _read_intact_examples(

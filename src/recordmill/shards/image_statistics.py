@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.decode.signatures import are_mostly_images, find_image_formats
 from recordmill.errors import MissingExtraError
 from recordmill.types import Ragged
 
@@ -56,15 +57,10 @@ class ImageCollector:
     @classmethod
     def create_for(cls, values: Ragged) -> ImageCollector | None:
         """Return a collector if most of the first values begin like image files, and not all headers are broken."""
-        from recordmill.decode.signatures import find_image_formats
-
-        formats = find_image_formats(values)
-        return cls() if 2 * formats.count(None) < len(formats) and _read_image_sizes(values).any() else None
+        return cls() if are_mostly_images(values) and _read_image_sizes(values).any() else None
 
     def add(self, files: Ragged) -> NDArray[np.int64]:
         """Add image files; return the heights and widths of those that can be read."""
-        from recordmill.decode.signatures import find_image_formats
-
         sizes = _read_image_sizes(files)
         readable = sizes[sizes.any(axis=1)]
         heights, widths = self._sizes
