@@ -6,10 +6,11 @@ import contextlib
 import hmac
 import json
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from recordmill.errors import RecordmillError, WhereError
@@ -62,14 +63,6 @@ class RequestError(Exception):
         self.status = status
 
 
-class Application(Protocol):
-    """Interface of the object that answers requests; called from several threads."""
-
-    def respond(self, request: Request) -> Response:
-        """Answer a request; raise `RequestError` or an error of recordmill."""
-        ...
-
-
 def json_response(value: Any, status: int = 200) -> Response:
     """Return a response with a JSON body. NaN and infinite numbers become null."""
     text = json.dumps(_replace_nonfinite(value), ensure_ascii=False, allow_nan=False)
@@ -91,16 +84,18 @@ class ViewerServer(ThreadingHTTPServer):
 
     Parameters
     ----------
-    application : Application
+    respond : callable
+        Answers a `Request` with a `Response`, or raises `RequestError` or an error of recordmill. Called by several
+        threads.
     port : int
         0 for a free port.
     """
 
     daemon_threads = True
 
-    def __init__(self, application: Application, port: int) -> None:
+    def __init__(self, respond: Callable[[Request], Response], port: int) -> None:
         super().__init__((_HOST, port), _Handler)
-        self.application = application
+        self.respond = respond
         self.token = secrets.token_urlsafe(24)
         self.static = {
             file.name: file.read_bytes() for file in (files("recordmill.viewer") / "static").iterdir() if file.is_file()
@@ -124,7 +119,7 @@ class ViewerServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Checks a request, passes it to the application, and sends the response."""
+    """Checks a request, lets the server answer it, and sends the response."""
 
     protocol_version = "HTTP/1.1"
     server_version = "recordmill"
@@ -154,7 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
             request = self._parse_request()
             if request.path[0] != "api":
                 return self._get_static(request)
-            return self.server.application.respond(request)
+            return self.server.respond(request)
         except RequestError as error:
             return json_response({"error": {"message": str(error), "column": None, "hint": None}}, error.status)
         except WhereError as error:

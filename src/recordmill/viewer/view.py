@@ -27,7 +27,7 @@ class Viewer:
 
     def __init__(self, records: ViewedRecords, port: int) -> None:
         self._routes = Routes(records)
-        self._server = ViewerServer(self._routes, port)
+        self._server = ViewerServer(self._routes.respond, port)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)
         self._thread.start()
 
