@@ -17,7 +17,7 @@ import pytest
 PACKAGE = "recordmill"
 ROOT = Path(__file__).parents[1] / "src" / PACKAGE
 
-BASE = {"errors", "types", "schema", "suggestions", "allocator", "concurrency", "html"}
+BASE = {"errors", "types", "schema", "suggestions", "allocator", "concurrency", "html", "value_text"}
 NATIVE = BASE | {"_core"}
 # Other layers use a format through these modules only, never through the format's own package.
 ANY_FORMAT = {f"formats.{module}" for module in ("base", "detect", "raw", "registry", "values")}
@@ -43,14 +43,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "packing.sources.lists": BASE | {"packing", "formats.recordio.lst"},
     "conversion": NATIVE | ANY_FORMAT | {"storage", "datasets", "shards", "packing", "pipeline"},
     "conversion.writing": NATIVE | ANY_FORMAT | {"conversion", "storage", "datasets", "shards", "packing", PACKAGE},
-    "pipeline": NATIVE | {"decode", "preview"},
+    "pipeline": NATIVE | {"decode", "value_text"},
     "pipeline.open": NATIVE | {"pipeline", "shards"},
     "adapters": BASE | {PACKAGE},
     "compat": BASE | {PACKAGE},
     "demo": {PACKAGE},
-    "preview": {"types"},
-    "viewer": NATIVE | ANY_FORMAT | {"preview", "storage", "shards", "packing", "pipeline", "conversion", "decode"},
-    "cli": {PACKAGE, "preview"},
+    "value_text": {"types"},
+    "viewer": NATIVE | ANY_FORMAT | {"value_text", "storage", "shards", "packing", "pipeline", "conversion", "decode"},
+    "cli": {PACKAGE, "value_text"},
     "cli.parser": {PACKAGE, "cli", "suggestions"},
     "cli.demo": {PACKAGE, "cli", "demo"},
     "cli.sources": {PACKAGE, "cli", "packing"},

@@ -20,7 +20,7 @@ from recordmill.cli.options import (
     parse_positive_integer,
 )
 from recordmill.cli.printer import Printer
-from recordmill.preview import to_json_value
+from recordmill.value_text import to_json_value
 
 _DESCRIPTION = """\
 Write the payloads of all records to standard output, one directly after another, without framing.

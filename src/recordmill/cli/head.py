@@ -17,7 +17,7 @@ from recordmill.cli.options import (
     parse_positive_integer,
 )
 from recordmill.cli.printer import Printer, format_table
-from recordmill.preview import LABEL_FEATURES, find_class_name, find_value_kind, format_value, to_json_value
+from recordmill.value_text import LABEL_FEATURES, find_class_name, find_value_kind, format_value, to_json_value
 
 if TYPE_CHECKING:
     from recordmill import Dataset

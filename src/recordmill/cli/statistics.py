@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from recordmill.cli.printer import format_count, format_table
-from recordmill.preview import LABEL_FEATURES, find_class_name
+from recordmill.value_text import LABEL_FEATURES, find_class_name, format_number
 
 _MAX_LISTED_VALUES = 20
 
@@ -31,17 +31,11 @@ def format_statistics(plain: dict[str, Any], classes: list[str] | None) -> Itera
 
 
 def _format_row(name: str, feature: dict[str, Any]) -> tuple[str, ...]:
-    numbers = [_format_number(feature[key]) for key in ("minimum", "maximum", "mean")]
+    numbers = [format_number(feature[key]) for key in ("minimum", "maximum", "mean")]
     counts = format_range(feature["num_per_record"]), f"{feature['num_missing']:,}"
     num_nonfinite = "" if feature["kinds"] == ["bytes"] else f"{feature['num_nonfinite']:,}"
     lengths = "" if feature["num_bytes"] is None else format_range(feature["num_bytes"])
     return name, f"{feature['num_values']:,}", *counts, *numbers, num_nonfinite, lengths
-
-
-def _format_number(number: float | None) -> str:
-    if number is None:
-        return ""
-    return f"{number:,}" if isinstance(number, int) else f"{number:.6g}"
 
 
 def format_range(limits: tuple[int, int]) -> str:
@@ -73,5 +67,5 @@ def _format_value(value: float | str, classes: list[str] | None) -> str:
     if isinstance(value, str):
         return repr(value)
     name = find_class_name(value, classes)
-    text = _format_number(value)
+    text = format_number(value)
     return text if name is None else f"{text} ({name})"

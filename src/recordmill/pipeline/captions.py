@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from recordmill.preview import LABEL_FEATURES, describe_value, find_class_name
+from recordmill.value_text import LABEL_FEATURES, describe_value, find_class_name
 
 _MAX_CHARS = 60
 _MAX_LABELS = 6

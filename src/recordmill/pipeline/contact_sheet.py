@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from recordmill.decode.pillow import import_pillow
+from recordmill.decode.specs.image import Image as ImageSpec
 from recordmill.errors import RecordmillError
 from recordmill.pipeline.checks import check_integer
 from recordmill.pipeline.stages.decode import Decode
@@ -143,7 +144,7 @@ def draw_dataset(dataset: Dataset, n: int) -> ContactSheet:
         specs |= dict(dataset.stages[number].specs)
     # A function may have changed the pixels.
     is_mapped = any(isinstance(stage, Map) for stage in dataset.stages[decodes[-1] if decodes else 0 :])
-    images = {} if is_mapped else {name: spec for name, spec in specs.items() if type(spec).__name__ == "Image"}
+    images = {} if is_mapped else {name: spec for name, spec in specs.items() if isinstance(spec, ImageSpec)}
     return _draw_sheet(create_tiles(samples, TileOptions(_SIDE, dataset.classes, images, find_masks(specs))))
 
 

@@ -786,7 +786,7 @@ class Dataset:
 
     def _repr_html_(self) -> str:
         """Return the size, the stages and the features, and thumbnails of the first records, for notebooks."""
-        from recordmill.pipeline.display import format_dataset_html
+        from recordmill.pipeline.dataset_html import format_dataset_html
 
         return format_dataset_html(self)
 

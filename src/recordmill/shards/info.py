@@ -150,7 +150,7 @@ class Info:
 
     def _repr_html_(self) -> str:
         """Return the summary as HTML, for notebooks."""
-        from recordmill.shards.display import format_info_html
+        from recordmill.shards.summary_html import format_info_html
 
         return format_info_html(self)
 

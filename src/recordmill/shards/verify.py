@@ -76,7 +76,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """Return the number of records and faults, and the first faults, as HTML for notebooks."""
-        from recordmill.shards.display import format_report_html
+        from recordmill.shards.summary_html import format_report_html
 
         return format_report_html(self)
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from recordmill.conversion.source import Positions, ShardRecords
 from recordmill.formats.base import PayloadCodec
-from recordmill.preview import find_class_name
 from recordmill.shards.info import summarize_files
 from recordmill.shards.parsed import ParsedRecords, parse_exactly
 from recordmill.shards.statistics import FeatureStatistics, StatisticsCollector
 from recordmill.types import Ragged
+from recordmill.value_text import find_class_name
 from recordmill.viewer.histogram import HistogramCollector, create_value_histogram
 from recordmill.viewer.jobs import Job
 

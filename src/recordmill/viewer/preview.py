@@ -25,7 +25,7 @@ from recordmill.pipeline.samples import count_bytes
 from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stages.map import Map
 from recordmill.pipeline.stages.take import Skip
-from recordmill.preview import describe_value, find_class_name
+from recordmill.value_text import describe_value, find_class_name
 
 Sample = dict[str, Any]
 MAX_EPOCHS = 8

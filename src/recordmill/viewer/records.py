@@ -15,14 +15,15 @@ from recordmill.conversion.source import Positions, ShardRecords
 from recordmill.decode.image_files import image_sizes
 from recordmill.decode.signatures import find_image_format
 from recordmill.decode.thumbnails import create_thumbnail
-from recordmill.errors import FeatureError, InputError, LimitError, MissingExtraError, RecordmillError
+from recordmill.errors import InputError, LimitError, MissingExtraError, RecordmillError
 from recordmill.pipeline.dataset import Dataset
 from recordmill.pipeline.stages.base import OrderStage
-from recordmill.preview import LABEL_FEATURES, describe_value, find_class_name, find_value_kind
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.index import sidecar_locations
+from recordmill.shards.parse_payloads import parse_payloads
 from recordmill.shards.parsed import parse_exactly
-from recordmill.types import Ragged, RecordRef
+from recordmill.types import Ragged
+from recordmill.value_text import LABEL_FEATURES, describe_value, find_class_name, find_value_kind
 from recordmill.viewer.overlays import find_overlays, has_mask_name
 
 # Larger records are not read for the grid.
@@ -82,11 +83,6 @@ class ViewedRecords:
             raise IndexError(f"position {position} is out of range for {len(self.records):,} records")
         return self.records.find(position)
 
-    def locate(self, position: int) -> RecordRef:
-        """Return the shard, the record number and the offset of the record at a position."""
-        collection, record = self.find(position)
-        return collection.where(record)
-
     def describe(self) -> dict[str, Any]:
         """Return format, features and names of the dataset."""
         collections = self.records.collections
@@ -123,13 +119,7 @@ class ViewedRecords:
     def read_example(self, position: int) -> dict[str, Any]:
         """Read all features that a record has, whatever the schema of the dataset says."""
         collection, record = self.find(position)
-        payload = collection.fetch_payloads(range(record, record + 1))
-        try:
-            schema = parse_exactly(collection.codec, payload)[0].schema
-        except FeatureError:
-            schema = None
-        columns = collection.columns(range(record, record + 1), schema)
-        return {name: column[0] for name, column in columns.items()}
+        return _parse_example(collection, collection.fetch_payloads(range(record, record + 1)))
 
     def describe_cell(self, position: int) -> dict[str, Any]:
         """Return what the grid shows of a record: key, label, thumbnails and short values."""
@@ -189,7 +179,7 @@ class ViewedRecords:
         try:
             payload = collection.fetch_payloads(range(record, record + 1))
             page["sha256"] = hashlib.sha256(payload[0]).hexdigest()
-            example = self.read_example(position)
+            example = _parse_example(collection, payload)
         except RecordmillError as error:
             return page | {"error": error.message}
         features = [self._describe_feature(position, name, value) for name, value in example.items()]
@@ -207,9 +197,7 @@ class ViewedRecords:
         return {
             "name": name,
             "kind": find_value_kind(value),
-            "shape": list(np.shape(value))
-            if hasattr(value, "dtype")
-            else [len(value)] * (not isinstance(value, bytes)),
+            "shape": _find_shape(value),
             "num_bytes": _count_bytes(value),
             "text": text,
             "truncated": is_truncated,
@@ -243,6 +231,13 @@ def _list_origin(dataset: Dataset) -> tuple[ShardRecords, Positions]:
         raise InputError("the viewer shows records of shards, but the dataset has another source", hint=hint)
     records = ShardRecords(collections)
     return records, range(len(records))
+
+
+def _parse_example(collection: ShardCollection, payload: Ragged) -> dict[str, Any]:
+    """Return all features of one record."""
+    schema = parse_exactly(collection.codec, payload)[0].schema
+    columns = parse_payloads(payload, schema, payload=collection.codec_name)
+    return {name: column[0] for name, column in columns.items()}
 
 
 def _describe_paths(paths: list[str]) -> str:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 
 from recordmill.decode.signatures import find_image_format
-from recordmill.preview import to_json_value
+from recordmill.value_text import to_json_value
 from recordmill.viewer.overlays import create_overlay
 from recordmill.viewer.overview import Overview
 from recordmill.viewer.preview import Preview

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recordmill.html import format_block, format_classes, format_details, format_lines, format_table
+from recordmill.value_text import format_number
 
 if TYPE_CHECKING:
     from recordmill.shards.info import Info
@@ -37,19 +38,13 @@ def _format_statistics(statistics: Statistics) -> str:
             name,
             f"{one.num_values:,}",
             f"{one.num_missing:,}",
-            *map(_format_number, (one.minimum, one.maximum, one.mean)),
+            *map(format_number, (one.minimum, one.maximum, one.mean)),
         )
         for name, one in statistics.features.items()
     ]
     header = ("feature", "values", "missing in records", "minimum", "maximum", "mean")
     title = f"statistics of all records: {statistics.num_records:,} read, {statistics.num_damaged:,} damaged"
     return format_details(title, format_table(header, rows))
-
-
-def _format_number(number: float | None) -> str:
-    if number is None:
-        return ""
-    return f"{number:,}" if isinstance(number, int) else f"{number:.6g}"
 
 
 def format_report_html(report: Report) -> str:

@@ -97,6 +97,13 @@ def format_value(plain: Any) -> tuple[str, str]:
     return "", _format_entry(plain)
 
 
+def format_number(number: float | None) -> str:
+    """Format a number of a table: integers with separators, other numbers with six digits, None as nothing."""
+    if number is None:
+        return ""
+    return f"{number:,}" if isinstance(number, int) else f"{number:.6g}"
+
+
 def _format_entry(entry: Any) -> str:
     if isinstance(entry, float):
         return f"{entry:.6g}"

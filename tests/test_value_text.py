@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 from PIL import Image
 
-from recordmill.preview import describe_image, find_value_kind, format_value, to_json_value
 from recordmill.types import Ragged
+from recordmill.value_text import describe_image, find_value_kind, format_value, to_json_value
 
 OPTIONS = {
     "jpeg": {"quality": 60, "comment": b"x" * 70},
