@@ -14,6 +14,7 @@
     │   └── ExampleTypeError (TypeError)    an example is not a mapping, or a feature name is not a string
     ├── LimitError (ValueError)             a size exceeds a limit of the format or of the caller
     ├── ShardChangedError (OSError)         a shard was changed or replaced while it was open
+    ├── RemoteError (OSError)               a request to an object store failed
     ├── IncompleteDatasetError (ValueError) shards of a dataset are missing, foreign or replaced
     ├── ManifestError (ValueError)          the manifest of a dataset is damaged, or of a newer version
     ├── WriteError (OSError)                the output could not be written; no file has its final name
@@ -62,6 +63,7 @@ __all__ = [
     "OutputExistsError",
     "PayloadError",
     "RecordmillError",
+    "RemoteError",
     "ResumeError",
     "ShardChangedError",
     "StateError",
@@ -229,6 +231,40 @@ class LimitError(RecordmillError, ValueError):
 
 class ShardChangedError(RecordmillError, OSError):
     """A shard shrank, grew or was replaced while it was open."""
+
+
+class RemoteError(RecordmillError, OSError):
+    """A request to an object store failed, also when it was repeated.
+
+    Parameters
+    ----------
+    message : str
+        What failed, and why.
+    byte_range : (int, int), optional
+        Range of the object that was requested, in bytes.
+    attempts : int, default 1
+        How often the request was sent.
+    **parts
+        Parameters of `RecordmillError`; `shard` is the address of the object. `kind` is one of "access_denied",
+        "expired_credentials", "no_credentials", "missing_bucket", "http_status", "connection", "wrong_length" or
+        "bad_request".
+    """
+
+    def __init__(
+        self, message: str, *, byte_range: tuple[int, int] | None = None, attempts: int = 1, **parts: Any
+    ) -> None:
+        super().__init__(message, **parts)
+        self.byte_range = byte_range
+        self.attempts = attempts
+
+    def _location(self) -> list[str]:
+        location = super()._location()
+        location += ["bytes {}-{}".format(*self.byte_range)] if self.byte_range is not None else []
+        return location + ([f"{self.attempts} attempts"] if self.attempts > 1 else [])
+
+    def parts(self) -> dict[str, Any]:
+        """Return the keyword arguments that, with the message, create an equal error."""
+        return super().parts() | {"byte_range": self.byte_range, "attempts": self.attempts}
 
 
 class IncompleteDatasetError(RecordmillError, ValueError):

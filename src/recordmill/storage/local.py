@@ -84,7 +84,7 @@ class LocalStorage:
     def create_exclusively(self, path: str, data: bytes) -> None:
         """Create a small file with its content, unless a file of this name exists."""
         folder, name = os.path.split(path)
-        temporary = _temporary_path(folder, name)
+        temporary = temporary_path(folder, name)
         with convert_write_errors(path, "cannot create a file"):
             _create_folders_durably(folder)
         try:
@@ -134,7 +134,7 @@ class LocalOutputFile:
         self._overwrite = overwrite
         self._num_bytes = self._writeback_end = 0
         folder, name = os.path.split(path)
-        self.temporary = _temporary_path(folder, name)
+        self.temporary = temporary_path(folder, name)
         with convert_write_errors(path, "cannot create a file"):
             _create_folders_durably(folder)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
@@ -185,7 +185,7 @@ class LocalOutputFile:
             os.close(fd)
 
 
-def _temporary_path(folder: str, name: str) -> str:
+def temporary_path(folder: str, name: str) -> str:
     """Return a new hidden name in the folder of a file; see `datasets.shard_names` for how leftovers are found."""
     suffix = f".tmp-{os.urandom(6).hex()}"
     start = os.fsdecode(os.fsencode(f".{name}")[: _MAX_NAME_BYTES - len(suffix)])

@@ -1,0 +1,116 @@
+"""Addresses of remote files such as ``s3://bucket/train``: recognize, divide and expand them, and hide their secrets."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from recordmill.errors import UnsupportedPathError
+
+SCHEMES = ("s3", "s3a", "gs", "az", "abfs", "abfss", "https", "http")
+# Matches an address such as s3://bucket/train, also in the form s3:/bucket/train, to which pathlib shortens it.
+_ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/(?P<slash>/?)(?P<rest>.*)", re.DOTALL)
+_REMOTE = re.compile(rf"(?:{'|'.join(SCHEMES)})://")
+_BRACES = re.compile(r"\{(?:(?P<first>\d+)\.\.(?P<last>\d+)|(?P<words>[^{}]*,[^{}]*))\}")
+# A larger range is a mistake.
+_MAX_EXPANDED = 1_000_000
+# User names and passwords of an address, the values of its query, and the credentials in a message of an object store.
+_SECRETS = (
+    (re.compile(r"(?<=://)[^/@\s]+@"), "…@"),
+    (re.compile(r"(?<=[?&])([^=&\s\"'<>]+)=[^&\s\"'<>)]*"), r"\1=…"),
+    (re.compile(r"<(AWSAccessKeyId|StringToSign\w*|Signature\w*|Token[-\w]*|CanonicalRequest\w*)>.*?</\1>", re.S), ""),
+)
+
+
+class Address(NamedTuple):
+    """An address, divided into what one connection serves and the name of an object there.
+
+    Parameters
+    ----------
+    root : str
+        Bucket, container or host, such as ``s3://bucket``. A signed address is a root without key.
+    key : str
+        Name of the object, without quoting.
+    """
+
+    root: str
+    key: str
+
+
+def is_address(path: str) -> bool:
+    """Return True if a path is the address of a remote file."""
+    return _REMOTE.match(path) is not None
+
+
+def check_path(path: str | os.PathLike[str]) -> str:
+    """Return a path as str: a local path, or an address that is supported; raise UnsupportedPathError for others."""
+    name = os.fsdecode(path)
+    match = _ADDRESS.match(name)
+    if match is None or (not match["slash"] and os.path.isdir(f"{match['scheme']}:")):
+        return name
+    scheme = match["scheme"].lower()
+    if scheme == "file":
+        return unquote(f"/{match['rest'].lstrip('/').removeprefix('localhost/')}")
+    if scheme not in SCHEMES:
+        raise UnsupportedPathError(
+            f"addresses that begin with {match['scheme']}: are not supported",
+            kind="remote_path",
+            shard=redact(name),
+            hint=f"use a local path, or an address of one of: {', '.join(f'{known}://' for known in SCHEMES)}",
+        )
+    if not match["rest"].strip("/"):
+        raise UnsupportedPathError(f"{name} names no file", kind="remote_path", shard=name, hint="add a bucket and a key")
+    return f"{scheme}://{match['rest']}"
+
+
+def check_local_path(path: str | os.PathLike[str]) -> str:
+    """Return a path as str; raise UnsupportedPathError if it is an address."""
+    name = check_path(path)
+    if is_address(name):
+        raise UnsupportedPathError(
+            f"{redact(name)} is an address, but this path must be local",
+            kind="remote_path",
+            shard=redact(name),
+            hint="use a local path, and copy the files with the tools of the object store",
+        )
+    return name
+
+
+def split_address(address: str) -> Address:
+    """Divide an address into its root and its key."""
+    if not address.startswith(("https://", "http://")):
+        scheme, _, rest = address.partition("://")
+        bucket, _, key = rest.partition("/")
+        return Address(f"{scheme}://{bucket}", key)
+    parts = urlsplit(address)
+    if parts.query:
+        return Address(address, "")
+    return Address(f"{parts.scheme}://{parts.netloc}", unquote(parts.path.lstrip("/")))
+
+
+def expand_braces(address: str) -> Iterator[str]:
+    """Yield an address for each number of ``{00000..00127}``, or for each word of ``{train,test}``."""
+    match = _BRACES.search(address)
+    if match is None:
+        yield address
+        return
+    if match["words"] is not None:
+        choices: Iterator[str] = iter(match["words"].split(","))
+    else:
+        first, last = int(match["first"]), int(match["last"])
+        if not 0 <= last - first < _MAX_EXPANDED:
+            raise ValueError(f"{match[0]} must be an increasing range of at most {_MAX_EXPANDED:,} numbers")
+        width = len(match["first"])
+        choices = (f"{number:0{width}d}" for number in range(first, last + 1))
+    for choice in choices:
+        yield from expand_braces(f"{address[: match.start()]}{choice}{address[match.end() :]}")
+
+
+def redact(text: str) -> str:
+    """Return a text without the passwords, signatures and tokens in it."""
+    for pattern, replacement in _SECRETS:
+        text = pattern.sub(replacement, text)
+    return text

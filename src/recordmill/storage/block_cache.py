@@ -1,0 +1,273 @@
+"""A cache of remote files on a local disk. It keeps what it has, and stops adding when it is full.
+
+With room for a fraction f of the bytes, a shuffled epoch finds the fraction f in the cache. A cache that evicted the
+least recently used blocks would find only about f squared, because a block is needed again after all others.
+
+Each block of 1 MiB is a file of its own, whose header has a checksum of every 64 KiB. It gets its name when it is
+complete, so processes may share a cache, and may be killed at any time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import struct
+import time
+import warnings
+from collections.abc import Callable
+from threading import Lock
+
+from recordmill import _core
+from recordmill.storage.object_store import ObjectInfo
+
+BLOCK_BYTES = 1 << 20
+_PIECE_BYTES = 64 << 10
+_MAGIC = b"RMBLOCK1"
+# Magic, number of data bytes, checksums of the pieces (0 for those behind the end), checksum of the header so far.
+_HEADER = struct.Struct(f"<8sQ{BLOCK_BYTES // _PIECE_BYTES}II")
+_FOLDER_NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}")
+_BLOCK_NAME = re.compile(r"\d+\.block(?P<temporary>\.tmp-[0-9a-f]+)?")
+# Files of a writer that was killed are removed after this time.
+_LEFTOVER_S = 3600
+# Maximum size of a request for missing blocks.
+_MAX_REQUEST_BYTES = 8 << 20
+
+Download = Callable[[int, int], memoryview]
+
+
+class BlockCache:
+    """Blocks of remote files in a local folder. Several threads and processes may use a folder at the same time.
+
+    Parameters
+    ----------
+    folder : str
+        Created if it does not exist. Only files that a cache has created are removed from it.
+    max_bytes : int, optional
+        Maximum size of all blocks; by default no limit but the disk.
+    """
+
+    def __init__(self, folder: str, max_bytes: int | None = None) -> None:
+        self.folder, self.max_bytes = os.path.abspath(folder), max_bytes
+        self._is_writable = True
+        self._folders: dict[tuple[str, ObjectInfo], str] = {}
+        self._lock = Lock()
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+            with self._locked_total() as total:
+                total.set(self._count_bytes())
+        except OSError as error:
+            self._stop_writing(error)
+
+    def read(self, name: str, info: ObjectInfo, start: int, stop: int, download: Download) -> tuple[memoryview, int]:
+        """Return a range of a file, and how many bytes of it were in the cache; download what is missing."""
+        folder = self._find_folder(name, info)
+        numbers = range(start // BLOCK_BYTES, -(-stop // BLOCK_BYTES))
+        parts: list[memoryview | None] = [
+            _read_block(folder, number, *_clip(number, start, stop)) for number in numbers
+        ]
+        num_cached = sum(len(part) for part in parts if part is not None)
+        if num_cached < stop - start:
+            self._download_missing(folder, numbers, parts, (start, stop, info.num_bytes), download)
+        if len(parts) == 1 and parts[0] is not None:
+            return parts[0], num_cached
+        return memoryview(b"".join(part for part in parts if part is not None)), num_cached
+
+    def _download_missing(
+        self,
+        folder: str,
+        numbers: range,
+        parts: list[memoryview | None],
+        limits: tuple[int, int, int],
+        download: Download,
+    ) -> None:
+        """Download missing parts: whole blocks if the cache has room for them, otherwise what was asked for."""
+        start, stop, num_bytes = limits
+        row = 0
+        while row < len(parts):
+            end = row
+            while end < len(parts) and parts[end] is None and (end - row) * BLOCK_BYTES < _MAX_REQUEST_BYTES:
+                end += 1
+            if end == row:
+                row += 1
+                continue
+            first, last = numbers[row] * BLOCK_BYTES, min(numbers[end - 1] * BLOCK_BYTES + BLOCK_BYTES, num_bytes)
+            keeps = self._is_writable and self._reserve(end - row)
+            if not keeps:
+                first, last = max(first, start), min(last, stop)
+            data = download(first, last)
+            for number in numbers[row:end]:
+                if keeps:
+                    block = data[number * BLOCK_BYTES - first : number * BLOCK_BYTES - first + BLOCK_BYTES]
+                    keeps = self._write_block(folder, number, block)
+                low, high = _clip(number, start, stop)
+                offset = number * BLOCK_BYTES - first
+                parts[number - numbers[0]] = data[offset + low : offset + high]
+            row = end
+
+    def _find_folder(self, name: str, info: ObjectInfo) -> str:
+        """Return the folder for the blocks of one version of a file; remove the blocks of other versions."""
+        folder = self._folders.get((name, info))
+        if folder is None:
+            digest = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+            version = hashlib.sha256(repr(tuple(info)).encode()).hexdigest()[:16]
+            folder = os.path.join(self.folder, f"{digest}-{version}")
+            if self._is_writable:
+                self._remove_versions(digest, folder)
+            self._folders[name, info] = folder
+        return folder
+
+    def _remove_versions(self, digest: str, current: str) -> None:
+        with contextlib.suppress(OSError), os.scandir(self.folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(digest) and _FOLDER_NAME.fullmatch(entry.name) and entry.path != current:
+                    _remove_blocks(entry.path)
+
+    def _count_bytes(self) -> int:
+        """Return the size of all blocks; remove temporary files that killed writers have left."""
+        count = 0
+        with os.scandir(self.folder) as folders:
+            paths = [entry.path for entry in folders if _FOLDER_NAME.fullmatch(entry.name)]
+        for path in paths:
+            with os.scandir(path) as entries:
+                for entry in entries:
+                    match = _BLOCK_NAME.fullmatch(entry.name)
+                    if match is not None and match["temporary"] and entry.stat().st_mtime < time.time() - _LEFTOVER_S:
+                        os.unlink(entry.path)
+                    elif match is not None:
+                        count += BLOCK_BYTES
+        return count
+
+    def _locked_total(self) -> _LockedTotal:
+        return _LockedTotal(os.path.join(self.folder, "total"))
+
+    def _reserve(self, num_blocks: int) -> bool:
+        """Reserve room for blocks; return False if the cache is full."""
+        if self.max_bytes is None:
+            return True
+        try:
+            with self._lock, self._locked_total() as total:
+                used = total.get() + num_blocks * BLOCK_BYTES
+                if used > self.max_bytes:
+                    return False
+                total.set(used)
+        except OSError as error:
+            self._stop_writing(error)
+            return False
+        return True
+
+    def _write_block(self, folder: str, number: int, data: memoryview) -> bool:
+        """Write a block; return False if the disk does not accept it."""
+        path = os.path.join(folder, f"{number}.block")
+        temporary = f"{path}.tmp-{os.urandom(6).hex()}"
+        pieces = [data[start : start + _PIECE_BYTES] for start in range(0, len(data), _PIECE_BYTES)]
+        checksums = [_core.crc32c(piece) for piece in pieces] + [0] * (BLOCK_BYTES // _PIECE_BYTES - len(pieces))
+        header = _HEADER.pack(_MAGIC, len(data), *checksums, 0)[:-4]
+        try:
+            os.makedirs(folder, exist_ok=True)
+            with open(temporary, "xb") as file:
+                file.write(header + struct.pack("<I", _core.crc32c(header)))
+                file.write(data)
+            os.replace(temporary, path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            self._stop_writing(error)
+            return False
+        return True
+
+    def _stop_writing(self, error: OSError) -> None:
+        """Read without writing from now on, and warn once."""
+        if self._is_writable:
+            self._is_writable = False
+            text = f"the cache {self.folder!r} keeps nothing more: {error.strerror or error}; data are read directly"
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the arguments of the constructor, for pickling."""
+        return {"folder": self.folder, "max_bytes": self.max_bytes}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Restore the cache; the folder was counted when the cache was created."""
+        self.__dict__.update(state)
+        self._is_writable, self._folders, self._lock = True, {}, Lock()
+
+
+class _LockedTotal:
+    """The number of bytes in a cache, in a file that one process uses at a time."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> _LockedTotal:
+        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        return self
+
+    def get(self) -> int:
+        data = os.pread(self._descriptor, 8, 0)
+        return int.from_bytes(data, "little")
+
+    def set(self, num_bytes: int) -> None:
+        os.pwrite(self._descriptor, num_bytes.to_bytes(8, "little"), 0)
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+
+def _clip(number: int, start: int, stop: int) -> tuple[int, int]:
+    """Return the part of a block that belongs to a range, as offsets in the block."""
+    base = number * BLOCK_BYTES
+    return max(start - base, 0), min(stop - base, BLOCK_BYTES)
+
+
+def _read_block(folder: str, number: int, start: int, stop: int) -> memoryview | None:
+    """Return a part of a cached block; None if it is not there, or damaged, in which case it is removed."""
+    path = os.path.join(folder, f"{number}.block")
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        data = _read_checked(descriptor, start, stop)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    if data is None:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+    return data
+
+
+def _read_checked(descriptor: int, start: int, stop: int) -> memoryview | None:
+    """Return a part of a block if its checksums match."""
+    header = os.pread(descriptor, _HEADER.size, 0)
+    if len(header) < _HEADER.size:
+        return None
+    magic, num_bytes, *checksums, own = _HEADER.unpack(header)
+    if magic != _MAGIC or own != _core.crc32c(header[:-4]) or stop > num_bytes:
+        return None
+    first, last = start // _PIECE_BYTES, -(-stop // _PIECE_BYTES)
+    low, high = first * _PIECE_BYTES, min(last * _PIECE_BYTES, num_bytes)
+    data = memoryview(os.pread(descriptor, high - low, _HEADER.size + low))
+    if len(data) != high - low:
+        return None
+    for number in range(first, last):
+        piece = data[number * _PIECE_BYTES - low :][:_PIECE_BYTES]
+        if _core.crc32c(piece) != checksums[number]:
+            return None
+    return data[start - low : stop - low]
+
+
+def _remove_blocks(folder: str) -> None:
+    """Remove the blocks in a folder, and the folder if nothing else is in it."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _BLOCK_NAME.fullmatch(entry.name):
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.path)
+    with contextlib.suppress(OSError):
+        os.rmdir(folder)

@@ -1,0 +1,423 @@
+"""Storage of remote files: list, read and write the objects of object stores and web servers."""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import os
+import posixpath
+import queue
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recordmill import _core
+from recordmill.errors import RemoteError, WriteError
+from recordmill.storage.addresses import expand_braces, redact, split_address
+from recordmill.storage.base import Stat, output_exists_error
+from recordmill.storage.block_cache import BlockCache
+from recordmill.storage.compression import Compression
+from recordmill.storage.local import natural_sort_key, temporary_path
+from recordmill.storage.object_store import DEFAULT_MAX_REQUESTS, ObjectInfo, ObjectStore, Traffic
+from recordmill.storage.remote_file import RemoteFile
+
+# Ranges are requested together if the gap between them has at most this many bytes, because receiving it takes about as
+# long as another request.
+_MAX_GAP_BYTES = 128 << 10
+# Maximum size of one request.
+_MAX_REQUEST_BYTES = 8 << 20
+# Size of the parts of an upload. S3 allows 10,000 parts, so an object may have 80 GB.
+_PART_BYTES = 8 << 20
+_ERRNO = {"access_denied": 13, "no_credentials": 13, "expired_credentials": 13}
+_HAS_MAGIC = re.compile(r"[*?[]")
+
+
+class FetchedRanges(NamedTuple):
+    """Ranges of one file that are being requested.
+
+    Parameters
+    ----------
+    starts, stops : ndarray of int64, shape (n,)
+        Ranges in bytes, increasing and disjoint.
+    parts : list of Future
+        Content of each range.
+    """
+
+    starts: NDArray[np.int64]
+    stops: NDArray[np.int64]
+    parts: list[Future[memoryview]]
+
+
+class RemoteStorage:
+    """Objects of any number of object stores and web servers, by address. Can be pickled and used after a fork.
+
+    Parameters
+    ----------
+    options : mapping of str to object
+        Settings for obstore, see `ObjectStore`.
+    max_requests : int
+        Number of requests that are sent at the same time, for each store.
+    cache : BlockCache, optional
+        Keeps what was read.
+    keeps_listings : bool
+        Whether each folder is listed only once. False for writers, which must see the files of other writers.
+    """
+
+    def __init__(
+        self,
+        options: Mapping[str, Any] | None = None,
+        *,
+        max_requests: int = DEFAULT_MAX_REQUESTS,
+        cache: BlockCache | None = None,
+        keeps_listings: bool = True,
+    ) -> None:
+        self._options, self._max_requests = dict(options or {}), max_requests
+        self.cache, self._keeps_listings = cache, keeps_listings
+        self.traffic = Traffic()
+        self._stores: dict[str, ObjectStore] = {}
+        self._infos: dict[str, ObjectInfo] = {}
+        # Names in each listed folder; None for one that cannot be listed.
+        self._listings: dict[str, list[str] | None] = {}
+
+    def _find_store(self, path: str) -> tuple[ObjectStore, str]:
+        root, key = split_address(path)
+        store = self._stores.get(root)
+        if store is None:
+            store = self._stores[root] = ObjectStore(root, self._options, self._max_requests, self.traffic)
+        return store, key
+
+    # Names
+
+    def expand(self, pattern: str) -> list[str]:
+        """List the files that an address, pattern or folder stands for, in natural order."""
+        names = [name for address in expand_braces(pattern) for name in self._expand_pattern(address)]
+        return sorted(dict.fromkeys(names), key=natural_sort_key)
+
+    def _expand_pattern(self, pattern: str) -> list[str]:
+        key = split_address(pattern).key
+        if not _HAS_MAGIC.search(key) or pattern.startswith(("https://", "http://")):
+            if not pattern.endswith("/") and self.exists(pattern):
+                return [pattern]
+            names = self._list(pattern.rstrip("/")) or []
+            return [f"{pattern.rstrip('/')}/{name}" for name in names if not name.startswith(".") and name[-1:] != "/"]
+        fixed = pattern[: len(pattern) - len(key)] + key[: _HAS_MAGIC.search(key).start()]  # type: ignore[union-attr]
+        folder = fixed.rpartition("/")[0]
+        if "/" in pattern[len(folder) + 1 :]:
+            return self._match_recursively(folder, pattern)
+        names, pattern = self._list(folder) or [], pattern[len(folder) + 1 :]
+        return [f"{folder}/{name}" for name in names if name[-1:] != "/" and _matches_name(name, pattern)]
+
+    def _match_recursively(self, folder: str, pattern: str) -> list[str]:
+        """Return the addresses below a folder that match a pattern with folders in it."""
+        store, key = self._find_store(folder)
+        patterns = split_address(pattern).key.split("/")
+        infos, _ = store.list(key, recursive=True)
+        matches = {f"{store.root}/{name}": info for name, info in infos.items() if _matches(name.split("/"), patterns)}
+        self._infos |= matches
+        return list(matches)
+
+    def _list(self, folder: str) -> list[str] | None:
+        """Return the names in a folder, those of folders with a slash; None if the folder cannot be listed."""
+        if folder in self._listings:
+            return self._listings[folder]
+        store, key = self._find_store(folder)
+        names: list[str] | None
+        try:
+            if folder.startswith(("https://", "http://")):
+                raise RemoteError("web servers do not list folders", kind="access_denied")
+            infos, folders = store.list(key)
+        except RemoteError as error:
+            if error.kind != "access_denied":
+                raise
+            names = None
+        else:
+            # An object whose key is the folder itself marks an empty folder.
+            found = {name[len(key) :].lstrip("/"): info for name, info in infos.items() if name != key}
+            self._infos |= {f"{folder}/{name}": info for name, info in found.items()}
+            names = [*found, *(f"{name[len(key) :].strip('/')}/" for name in folders)]
+        if self._keeps_listings:
+            self._listings[folder] = names
+        return names
+
+    def can_list(self, folder: str) -> bool:
+        """Return True if the names in a folder are known."""
+        return self._list(folder.rstrip("/")) is not None
+
+    def list_names(self, folder: str) -> list[str]:
+        """Return the names of all entries of a folder; empty if it does not exist or cannot be listed."""
+        return [name.rstrip("/") for name in self._list(folder.rstrip("/")) or []]
+
+    def _find_info(self, path: str) -> ObjectInfo:
+        """Return the properties of an object: those of an earlier response, or those that the server sends now."""
+        if path in self._infos:
+            return self._infos[path]
+        store, key = self._find_store(path)
+        folder, _, name = path.rpartition("/")
+        if self._keeps_listings and key:
+            names = self._list(folder)
+            if names is not None and name not in names:
+                raise FileNotFoundError(2, "the object does not exist", store.address(key))
+        if path not in self._infos:
+            self._infos[path] = store.head(key)
+        return self._infos[path]
+
+    def stat(self, path: str) -> Stat:
+        """Return the size, modification time and version of an object."""
+        if not self._keeps_listings:
+            self._infos.pop(path, None)
+        info = self._find_info(path)
+        return Stat(info.num_bytes, info.modified_ns, (info.version,))
+
+    def exists(self, path: str) -> bool:
+        """Return True if an object of this name exists."""
+        try:
+            self.stat(path)
+        except FileNotFoundError:
+            return False
+        return True
+
+    # Reading
+
+    def open(self, paths: Sequence[str], compression: Compression | None = None, max_bytes: int = 0) -> _core.Source:
+        """Open one or several objects as one stream that can be read at any offset."""
+        sources = []
+        for path in paths:
+            file = RemoteFile(self, path, self._find_info(path).num_bytes)
+            sources.append(
+                _core.Source.from_reader(file.read, file.num_bytes, compression=compression, max_bytes=max_bytes)
+            )
+        return sources[0] if len(sources) == 1 else _core.Source.join(sources)
+
+    def read(self, path: str) -> bytes:
+        """Read a whole small object into memory."""
+        if self._keeps_listings:
+            self._find_info(path)
+        store, key = self._find_store(path)
+        return store.get(key)
+
+    def request(self, path: str, start: int, stop: int) -> Future[memoryview]:
+        """Request a range of an object, without waiting for it."""
+        store, _ = self._find_store(path)
+        return store.submit(self.read_range, path, start, stop)
+
+    def read_range(self, path: str, start: int, stop: int) -> memoryview:
+        """Return a range of an object, from the cache if it is there."""
+        store, key = self._find_store(path)
+        info = self._find_info(path)
+
+        def download(first: int, last: int) -> memoryview:
+            return store.get_range(key, first, last, info)
+
+        if self.cache is None:
+            return download(start, stop)
+        data, cached_bytes = self.cache.read(redact(path), info, start, stop, download)
+        self.traffic.cached_bytes += cached_bytes
+        return data
+
+    def request_ranges(self, path: str, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> FetchedRanges:
+        """Request ranges of an object, those that are close together in one request."""
+        merged = merge_ranges(starts, stops)
+        return FetchedRanges(*merged, [self.request(path, *pair) for pair in zip(*map(np.ndarray.tolist, merged))])
+
+    # Writing
+
+    def create_output(self, path: str, *, overwrite: bool) -> RemoteOutputFile:
+        """Create an object under a temporary name, to be written and then committed."""
+        if not overwrite and self.exists(path):
+            raise output_exists_error(path)
+        return RemoteOutputFile(self, path, overwrite=overwrite)
+
+    def upload(self, path: str, chunks: Iterator[bytes | memoryview]) -> Future[None]:
+        """Write an object from chunks, in another thread."""
+        store, key = self._find_store(path)
+        return store.submit(store.upload, key, chunks, _PART_BYTES)
+
+    def remove(self, path: str) -> None:
+        """Remove an object; has no effect if it does not exist."""
+        store, key = self._find_store(path)
+        with convert_remote_errors(path, "cannot remove the object"):
+            store.delete(key)
+        self._infos.pop(path, None)
+
+    def rename(self, old: str, new: str, *, overwrite: bool) -> None:
+        """Copy an object to a new name inside the store, then remove the old one.
+
+        This is not atomic, but both names are complete objects at any time, and the lock of the destination prevents
+        that two writers do it.
+        """
+        store, key = self._find_store(old)
+        with convert_remote_errors(new, "cannot rename the object to its final name"):
+            if not overwrite and self.exists(new):
+                raise output_exists_error(new)
+            store.copy(key, split_address(new).key)
+            self._infos.pop(new, None)
+            store.delete(key)
+            self._infos.pop(old, None)
+
+    def create_exclusively(self, path: str, data: bytes) -> None:
+        """Create a small object, unless one of this name exists; of several processes, exactly one succeeds.
+
+        Stores without conditional requests do not guarantee that.
+        """
+        store, key = self._find_store(path)
+        with convert_remote_errors(path, "cannot create an object"):
+            try:
+                store.put(key, data, create=True)
+            except RemoteError as error:
+                if error.kind != "bad_request" and "NotImplemented" not in error.message:
+                    raise
+                if self.exists(path):
+                    raise FileExistsError(17, "the object exists", path) from None
+                store.put(key, data)
+
+    def append(self, path: str, data: bytes) -> None:
+        """Append bytes to a small object: read it and write it again."""
+        store, key = self._find_store(path)
+        with convert_remote_errors(path, "cannot write"):
+            try:
+                old = store.get(key)
+            except FileNotFoundError:
+                old = b""
+            store.put(key, old + data)
+
+    def sync_folder(self, path: str) -> None:
+        """Do nothing, because an object store has completed a write when it says so."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes for pickling, without what was counted in this process."""
+        return self.__dict__ | {"traffic": Traffic(), "_stores": {}}
+
+
+class RemoteOutputFile:
+    """An object that is being uploaded under a temporary name. The object exists after `finish`.
+
+    Parameters
+    ----------
+    storage : RemoteStorage
+    path : str
+        Final address.
+    overwrite : bool
+        Replace an existing object of that name on commit.
+    """
+
+    def __init__(self, storage: RemoteStorage, path: str, *, overwrite: bool) -> None:
+        self.path, self._storage, self._overwrite = path, storage, overwrite
+        self.temporary = temporary_path(*posixpath.split(path))
+        self._buffer = bytearray()
+        # The upload reads its parts from here; None ends it, and an exception aborts it.
+        self._parts: queue.Queue[bytes | Exception | None] = queue.Queue(2)
+        self._upload: Future[None] | None = None
+        self._is_open = True
+
+    def write(self, data: memoryview | bytes) -> None:
+        """Append bytes."""
+        if not self._is_open:
+            raise ValueError(f"the output file {self.path!r} is closed")
+        self._buffer += data
+        while len(self._buffer) >= _PART_BYTES:
+            part, self._buffer = bytes(self._buffer[:_PART_BYTES]), self._buffer[_PART_BYTES:]
+            self._send(part)
+
+    def _send(self, part: bytes | Exception | None) -> None:
+        if self._upload is None:
+            self._upload = self._storage.upload(self.temporary, iter(self._receive, None))
+        while True:
+            try:
+                return self._parts.put(part, timeout=0.1)
+            except queue.Full:
+                if self._upload.done():  # It has failed.
+                    return self._wait()
+
+    def _receive(self) -> bytes | None:
+        part = self._parts.get()
+        if isinstance(part, Exception):
+            raise part
+        return part
+
+    def _wait(self) -> None:
+        with convert_remote_errors(self.path, "cannot write"):
+            if self._upload is not None:
+                self._upload.result()
+
+    def finish(self) -> None:
+        """Send the rest of the bytes, and wait until the store has all of them."""
+        if self._is_open:
+            self._is_open = False
+            if self._buffer or self._upload is None:
+                self._send(bytes(self._buffer))
+                self._buffer = bytearray()
+            self._send(None)
+            self._wait()
+
+    def commit(self) -> None:
+        """Give the object its final name."""
+        self._storage.rename(self.temporary, self.path, overwrite=self._overwrite)
+
+    def discard(self) -> None:
+        """Abort the upload, or remove the temporary object."""
+        with contextlib.suppress(Exception):
+            if self._is_open:
+                self._is_open = False
+                if self._upload is not None:
+                    self._send(_DiscardedError())
+                    self._upload.exception()
+            else:
+                self._storage.remove(self.temporary)
+
+
+class _DiscardedError(Exception):
+    """The file is not needed any more."""
+
+
+@contextlib.contextmanager
+def convert_remote_errors(path: str, action: str) -> Iterator[None]:
+    """Convert an error of an object store in the `with` block to a WriteError."""
+    try:
+        yield
+    except RemoteError as error:
+        raise WriteError(
+            f"{action}: {error.message}",
+            kind=error.kind,
+            errno=_ERRNO.get(error.kind or ""),
+            shard=redact(path),
+            hint=error.hint,
+        ) from None
+
+
+def merge_ranges(
+    starts: NDArray[np.int64], stops: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Sort ranges, merge those with small gaps between them, and divide those that are too large for one request."""
+    order = np.argsort(starts, kind="stable")
+    starts, stops = starts[order], np.maximum.accumulate(stops[order])
+    merged_starts: list[int] = []
+    merged_stops: list[int] = []
+    first, last = int(starts[0]), int(stops[0])
+    for start, stop in zip([*starts[1:].tolist(), None], [*stops[1:].tolist(), None], strict=True):
+        if start is not None and start - last <= _MAX_GAP_BYTES and stop - first <= _MAX_REQUEST_BYTES:
+            last = max(last, stop)
+            continue
+        edges = [*range(first, last, _MAX_REQUEST_BYTES), last]
+        merged_starts += edges[:-1]
+        merged_stops += edges[1:]
+        if start is not None:
+            first, last = max(start, last), max(stop, last)
+    return np.array(merged_starts, np.int64), np.array(merged_stops, np.int64)
+
+
+def _matches(parts: Sequence[str], patterns: Sequence[str]) -> bool:
+    """Return True if the parts of a key match those of a glob pattern, in which ``**`` matches any folders."""
+    if not patterns or not parts:
+        return not patterns and not parts
+    if patterns[0] == "**":
+        return _matches(parts, patterns[1:]) or (not parts[0].startswith(".") and _matches(parts[1:], patterns))
+    return _matches_name(parts[0], patterns[0]) and _matches(parts[1:], patterns[1:])
+
+
+def _matches_name(name: str, pattern: str) -> bool:
+    """Return True if a name matches a glob pattern; hidden names match only patterns that begin with a dot."""
+    return fnmatch.fnmatchcase(name, pattern) and name.startswith(".") <= pattern.startswith(".")

@@ -1,0 +1,79 @@
+"""Reads of one remote file. Reads in order are recognized, and the bytes that follow are requested ahead."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from concurrent.futures import Future
+from threading import Lock
+from typing import Protocol
+
+_CHUNK_BYTES = 4 << 20
+# The number of chunks that are requested ahead of a reader grows to this, and each file keeps as many.
+_MAX_CHUNKS_AHEAD = 12
+# A read continues another one if it begins at most this many bytes behind its end.
+_MAX_SKIP_BYTES = 4 << 20
+# After this many reads in order, the rest of the file is read in chunks.
+_READS_IN_ORDER = 2
+
+
+class RangeSource(Protocol):
+    """Interface of storage that returns ranges of files."""
+
+    def read_range(self, path: str, start: int, stop: int) -> memoryview:
+        """Return a range of a file."""
+        ...
+
+    def request(self, path: str, start: int, stop: int) -> Future[memoryview]:
+        """Request a range of a file, without waiting for it."""
+        ...
+
+
+class RemoteFile:
+    """A remote file of known size, for `_core.Source.from_reader`. Several threads may read it.
+
+    Parameters
+    ----------
+    storage : RangeSource
+    path : str
+    num_bytes : int
+    """
+
+    def __init__(self, storage: RangeSource, path: str, num_bytes: int) -> None:
+        self._storage, self._path, self.num_bytes = storage, path, num_bytes
+        self._lock = Lock()
+        self._chunks: OrderedDict[int, Future[memoryview]] = OrderedDict()
+        self._end = self._num_in_order = 0
+        self._num_ahead = 1
+
+    def read(self, offset: int, length: int) -> memoryview:
+        """Return up to `length` bytes at `offset`."""
+        stop = min(offset + length, self.num_bytes)
+        with self._lock:
+            is_next = self._end - _CHUNK_BYTES * len(self._chunks) <= offset <= self._end + _MAX_SKIP_BYTES
+            self._num_in_order = self._num_in_order + 1 if is_next else 0
+            self._end = max(self._end, stop) if is_next else stop
+            if self._num_in_order > _READS_IN_ORDER:
+                chunk = self._find_chunk(offset // _CHUNK_BYTES)
+            else:
+                chunk = None
+        if chunk is None:
+            return self._storage.read_range(self._path, offset, stop)
+        start = offset // _CHUNK_BYTES * _CHUNK_BYTES
+        # A source reads the rest, which is in the next chunk, by another call.
+        return chunk.result()[offset - start : stop - start]
+
+    def _find_chunk(self, number: int) -> Future[memoryview]:
+        """Return a chunk, which may have been requested before, and request the next ones."""
+        if number not in self._chunks:
+            self._num_ahead = min(2 * self._num_ahead, _MAX_CHUNKS_AHEAD)
+        last = min(number + self._num_ahead, -(-self.num_bytes // _CHUNK_BYTES))
+        for ahead in range(number, max(last, number + 1)):
+            if ahead not in self._chunks:
+                start = ahead * _CHUNK_BYTES
+                stop = min(start + _CHUNK_BYTES, self.num_bytes)
+                self._chunks[ahead] = self._storage.request(self._path, start, stop)
+        chunk = self._chunks[number]
+        self._chunks.move_to_end(number)
+        while len(self._chunks) > _MAX_CHUNKS_AHEAD + 2:
+            self._chunks.popitem(last=False)
+        return chunk
