@@ -15,6 +15,7 @@ mod long_strings;
 mod order;
 mod parse;
 mod payload;
+mod range_source;
 mod reader_source;
 mod rows;
 mod serialize;

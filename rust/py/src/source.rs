@@ -12,6 +12,7 @@ use recordmill_core::source::{ReadAt, SourceError};
 use crate::buffers::{ArrayView, Block};
 use crate::error::{fault_error, out_of_memory_error, source_error};
 use crate::files::{ConcatenatedSource, FileSource};
+use crate::range_source::RangeSource;
 use crate::reader_source::ReaderSource;
 
 type Compressed = CompressedSource<Arc<dyn ReadAt>>;
@@ -85,6 +86,14 @@ impl Source {
         spacing: u64,
     ) -> PyResult<Self> {
         Self::new(Arc::new(ReaderSource::new(read, num_bytes)?), compression, max_bytes, spacing)
+    }
+
+    /// Create a source of `num_bytes` bytes of which only ranges can be read: `parts` begin at the offsets `starts`.
+    ///
+    /// Reading other bytes raises OSError.
+    #[staticmethod]
+    fn from_ranges(num_bytes: u64, starts: Vec<u64>, parts: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
+        Self::new(Arc::new(RangeSource::new(num_bytes, starts, &parts)?), None, u64::MAX, u64::MAX)
     }
 
     /// Concatenate sources; none may be compressed.

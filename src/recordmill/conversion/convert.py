@@ -28,7 +28,9 @@ from recordmill.pipeline.stages.base import OrderStage
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.index import IndexMode
 from recordmill.shards.output import check_output_compression
-from recordmill.shards.paths import Paths, check_local_path
+from recordmill.shards.paths import Paths
+from recordmill.storage.addresses import check_path
+from recordmill.storage.choose import StorageOptions
 from recordmill.suggestions import suggest_arguments
 
 
@@ -64,6 +66,7 @@ def convert(  # noqa: PLR0913 (the options of one command)
     overwrite: bool = False,
     index: IndexMode = "auto",
     break_lock: bool = False,
+    storage_options: StorageOptions = None,
 ) -> ConvertResult:
     """Write the records of shards, or the samples of a dataset, to new shards of any format.
 
@@ -134,6 +137,8 @@ def convert(  # noqa: PLR0913 (the options of one command)
         "auto" stores a sidecar index beside each shard. With "never", the first `open` builds it.
     break_lock : bool
         Write although another process has locked the destination.
+    storage_options : mapping of str to object, optional
+        Settings for addresses such as ``s3://bucket/train``, as in `open`.
 
     Returns
     -------
@@ -171,13 +176,13 @@ def convert(  # noqa: PLR0913 (the options of one command)
         None if select is None else tuple(select), tuple(drop), rename or {}, cast or {}, recoding, image_feature
     )
     outputs = OutputOptions(shards, max_shard_bytes, compression, compression_level, overwrite, index, break_lock)
-    run = RunOptions(num_cpus() if workers is None else workers, worker_kind, on_error, resume)
-    target = check_local_path(destination)
+    run = RunOptions(num_cpus() if workers is None else workers, worker_kind, on_error, resume, storage_options)
+    target = check_path(destination)
     if not target:
         raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'out/train'")
     if isinstance(source, Dataset) and source.batch_stage is not None:
         raise ValueError("convert() requires a dataset without batch(), because it writes single records")
-    opened = open_records(source)
+    opened = open_records(source, storage_options)
     collections = [] if isinstance(opened, Dataset) else opened[0].collections
     format_ = choose_output_format(target, format, collections)
     codec = choose_output_payload(payload, format_, collections)
@@ -199,10 +204,12 @@ def convert(  # noqa: PLR0913 (the options of one command)
     return shards_writer.write(Progress(len(selected.positions), progress))
 
 
-def open_records(source: Paths | Dataset) -> tuple[ShardRecords, RecordPositions] | Dataset:
+def open_records(
+    source: Paths | Dataset, storage_options: StorageOptions = None
+) -> tuple[ShardRecords, RecordPositions] | Dataset:
     """Return the records of a source and their order; a dataset whose functions have to be called stays a dataset."""
     if not isinstance(source, Dataset):
-        records = open_sources(source)
+        records = open_sources(source, storage_options)
         return records, range(len(records))
     origin = source.origin
     if not isinstance(origin, SourceOrigin) or not isinstance(origin.source, ShardCollection):

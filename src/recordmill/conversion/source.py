@@ -17,7 +17,7 @@ from recordmill.shards.chunks import apply_to_intact
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.completeness import select_shards
 from recordmill.shards.paths import Paths, list_paths
-from recordmill.storage.local import LOCAL
+from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.types import Ragged
 
 OnError = Literal["stop", "skip"]
@@ -213,17 +213,18 @@ class ShardRecords:
             yield from map(call, self.split_chunks(positions))
 
 
-def open_sources(paths: Paths) -> ShardRecords:
+def open_sources(paths: Paths, storage_options: StorageOptions = None) -> ShardRecords:
     """Open shards of one or several formats. Shards of the same format become one collection if they are alike."""
     names = list_paths(paths)
-    selection = select_shards(names, LOCAL)
+    storage = choose_storage(names, storage_options)
+    selection = select_shards(names, storage)
     try:
         if len(names) == 1 or not selection.manifests:
-            return ShardRecords([ShardCollection(names)])
+            return ShardRecords([ShardCollection(names, storage=storage)])
     except FormatError as error:
         if len(names) == 1 or error.expected != "one format":
             raise
-    collections = [ShardCollection(name) for name in names]
+    collections = [ShardCollection(name, storage=storage) for name in names]
     _check_no_repeated_file(collections)
     return ShardRecords(collections)
 

@@ -24,8 +24,8 @@ from recordmill.packing.progress import Progress, ProgressOption
 from recordmill.pipeline.dataset import Dataset
 from recordmill.shards.dataset_output import DatasetOutput
 from recordmill.shards.index import IndexMode
-from recordmill.shards.paths import Paths, check_local_path
-from recordmill.storage.local import LOCAL
+from recordmill.shards.paths import Paths
+from recordmill.storage.addresses import check_path
 from recordmill.suggestions import suggest_arguments
 
 Ints = NDArray[np.int64]
@@ -155,7 +155,7 @@ def split(  # noqa: PLR0913 (the options of one command)
         raise ValueError(f"split() requires paths, or a dataset without functions: {hint}")  # noqa: TRY004 (no type error)
     records, positions = opened
     assignment, classes = _assign(records, positions, shares, by, group, seed, run.workers)
-    folder = check_local_path(destination)
+    folder = check_path(destination)
     format_ = choose_output_format("", format, records.collections)
     codec = choose_output_payload(payload, format_, records.collections)
     writers = {}
@@ -198,7 +198,8 @@ def _check_outputs(writers: Mapping[str, ShardsWriter]) -> None:
                 f"the part {name!r} would be empty", kind="empty_part", hint="use a larger share, or more records"
             )
         writer.converter.check()
-        output = DatasetOutput(LOCAL, writer.destination, writer.format, writer.outputs.shard_options())
+        storage = writer.run.choose_output_storage(writer.destination)
+        output = DatasetOutput(storage, writer.destination, writer.format, writer.outputs.shard_options())
         try:
             num_shards = writer.outputs.shards or 1
             output.check_not_existing([] if writer.outputs.max_shard_bytes else output.shard_paths(num_shards))

@@ -26,7 +26,6 @@ from recordmill.schema import Feature
 from recordmill.shards.dataset_output import DatasetDescription, DatasetOutput
 from recordmill.shards.examples import serialize_examples
 from recordmill.shards.output import RecordSink, RollingSink, RoundRobinSink, frame_payloads
-from recordmill.storage.local import LOCAL
 from recordmill.types import Ragged
 
 Sample = dict[str, Any]
@@ -64,13 +63,14 @@ class StreamWriter:
             raise ValueError("shuffle= requires paths: call shuffle() on the dataset before map() or filter()")
         if self.run.resume:
             raise ValueError("resume=True requires paths, or a dataset without functions: it would call them again")
-        output = DatasetOutput(LOCAL, self.destination, self.format, self.outputs.shard_options())
+        storage = self.run.choose_output_storage(self.destination)
+        output = DatasetOutput(storage, self.destination, self.format, self.outputs.shard_options())
         try:
             output.remove_leftover_files()
             num_shards = self.outputs.shards or 1
             paths = [] if self.outputs.max_shard_bytes is not None else output.shard_paths(num_shards)
             sources = [path for source in self.dataset.origin.sources for path in getattr(source, "paths", ())]
-            check_no_source(LOCAL, sources, [*paths, *output.find_other_shards(paths)])
+            check_no_source(storage, sources, [*paths, *output.find_other_shards(paths)])
             output.check_not_existing(paths)
             sink: RecordSink = (
                 RoundRobinSink(paths, output.create_shard)

@@ -26,7 +26,6 @@ from recordmill.shards.dataset_output import DatasetDescription, DatasetOutput
 from recordmill.shards.inference import merge_schemas
 from recordmill.shards.output import RecordSink, RollingSink, ShardOutput, SingleShardSink
 from recordmill.shards.reader import ShardReader
-from recordmill.storage.local import LOCAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,16 +166,17 @@ class ShardsWriter:
         self.converter.check()
         keep_freed_memory()  # Chunks have similar sizes, so their memory is reused.
         description = self._describe_run()
-        dataset = DatasetOutput(LOCAL, self.destination, self.format, self.outputs.shard_options())
+        storage = self.run.choose_output_storage(self.destination)
+        dataset = DatasetOutput(storage, self.destination, self.format, self.outputs.shard_options())
         try:
             manifest = dataset.find_finished(digest_of_run(description)) if self.run.resume else None
             if manifest is not None:
                 dataset.discard()
                 return _describe_finished(dataset, manifest)
             paths = [] if self._is_rolling else dataset.shard_paths(self._num_shards)
-            check_no_source(LOCAL, self.converter.source.paths, [*paths, *dataset.find_other_shards(paths)])
+            check_no_source(storage, self.converter.source.paths, [*paths, *dataset.find_other_shards(paths)])
             self._check_shard_count()
-            record = RunRecord(LOCAL, dataset.progress_path, description)
+            record = RunRecord(storage, dataset.progress_path, description)
             finished = self._restore_shards(dataset, record, paths) if self.run.resume and record.load() else {}
             record.keep_only(finished)
             dataset.remove_leftover_files({shard.temporary for shard in record.finished.values()})

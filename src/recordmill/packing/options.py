@@ -8,6 +8,8 @@ from typing import Any, Literal, get_args
 from recordmill.packing.recode import Encoding, Recoding
 from recordmill.shards.dataset_output import ShardOptions
 from recordmill.shards.index import IndexMode
+from recordmill.storage.base import Storage
+from recordmill.storage.choose import StorageOptions, choose_storage
 
 Check = Literal["signature", "header", "decode", "none"]
 LabelKind = Literal["int32", "int64", "float32", "vector"]
@@ -80,12 +82,17 @@ class OutputOptions:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Options of the run: workers and reaction to errors. They do not affect the bytes of the records."""
+    """Options of the run: workers, reaction to errors, and storage. They do not affect the bytes of the records."""
 
     workers: int = 1
     worker_kind: WorkerKind = "threads"
     on_error: OnError = "stop"
     resume: bool = False
+    storage_options: StorageOptions = None
+
+    def choose_output_storage(self, destination: str) -> Storage:
+        """Return the storage of a destination."""
+        return choose_storage([destination], self.storage_options, for_writing=True)
 
     def __post_init__(self) -> None:
         _check_choice("worker_kind", self.worker_kind, get_args(WorkerKind))

@@ -29,8 +29,9 @@ from recordmill.packing.sources import Source, detect_source
 from recordmill.schema import Schema
 from recordmill.shards.build_index import build_entry_points
 from recordmill.shards.index import IndexMode
-from recordmill.shards.paths import check_local_path
 from recordmill.shards.writer import ShardWriter
+from recordmill.storage.addresses import check_path
+from recordmill.storage.choose import StorageOptions
 from recordmill.suggestions import suggest_arguments
 
 
@@ -70,6 +71,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
     index: IndexMode = "auto",
     resume: bool = False,
     break_lock: bool = False,
+    storage_options: StorageOptions = None,
 ) -> PackResult:
     """Write image files or examples to shards.
 
@@ -160,6 +162,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
     break_lock : bool
         Whether to write even if another process has locked the destination. The lock of a dead process of this machine
         is always ignored. Use this only if you know that the process, on another machine, no longer runs.
+    storage_options : mapping of str to object, optional
+        Settings for a destination such as ``s3://bucket/train``, as in `open`.
 
     Returns
     -------
@@ -210,7 +214,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
     )
     images = ImageOptions(recoding, mask, check, keep_shape)
     records = RecordOptions(payload, image_feature, label_feature, label_kind, _choose_name_feature(keep_name))
-    run = RunOptions(num_cpus() if workers is None else workers, worker_kind, on_error, resume)
+    run = RunOptions(num_cpus() if workers is None else workers, worker_kind, on_error, resume, storage_options)
     destination = _check_destination(destination)
     format_ = choose_format(destination, format)
     if isinstance(source, str | os.PathLike):
@@ -226,15 +230,16 @@ def pack(  # noqa: PLR0913 (the options of one command)
             raise ValueError(
                 "resume and the options of images and labels require a source of files: examples are written unchanged"
             )
-        result = _pack_examples(source, destination, format_.name, outputs, payload, schema, shuffle, progress)
+        result = _pack_examples(source, destination, format_.name, outputs, payload, schema, shuffle, progress, run)
     if entry_points:
+        storage = run.choose_output_storage(destination)
         for path in result.paths:
-            build_entry_points(path, format=format_.name, compression=compression, threads=run.workers)
+            build_entry_points(path, format=format_.name, compression=compression, threads=run.workers, storage=storage)
     return result
 
 
 def _check_destination(destination: str | os.PathLike[str]) -> str:
-    path = check_local_path(destination)
+    path = check_path(destination)
     if not path:
         raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'packed/train'")
     return path
@@ -246,15 +251,16 @@ def _choose_name_feature(keep_name: bool | str) -> str | None:
     return keep_name
 
 
-def _pack_examples(
+def _pack_examples(  # noqa: PLR0913, PLR0917 (the options of `pack`)
     source: Iterable[Mapping[str, Any] | bytes],
-    destination: str | os.PathLike[str],
+    destination: str,
     format_: str,
     outputs: OutputOptions,
     payload: str | None,
     schema: Schema | None,
     seed: int | None,
     show: ProgressOption,
+    run: RunOptions,
 ) -> PackResult:
     if isinstance(source, Mapping) or not isinstance(source, Iterable):
         raise InputError(
@@ -279,12 +285,14 @@ def _pack_examples(
         overwrite=outputs.overwrite,
         index=outputs.index,
         break_lock=outputs.break_lock,
+        storage_options=run.storage_options,
     ) as writer:
         for example in source:
             writer.write(example)
             progress.advance(1)
     progress.close()
-    num_bytes = sum(os.path.getsize(path) for path in writer.paths)
+    storage = run.choose_output_storage(destination)
+    num_bytes = sum(storage.stat(path).num_bytes for path in writer.paths)
     return PackResult(writer.num_records, num_bytes, writer.paths, warnings=writer.warnings)
 
 

@@ -40,9 +40,8 @@ from recordmill.packing.sources.base import Items
 from recordmill.packing.workers import ShardTask, TaskRunner, WorkerProcesses
 from recordmill.shards.dataset_output import DatasetDescription, DatasetOutput
 from recordmill.shards.output import RecordSink, RollingSink, ShardOutput, SingleShardSink, check_output_compression
-from recordmill.shards.reader import ShardReader
+from recordmill.shards.reader import open_reader
 from recordmill.storage.base import Storage
-from recordmill.storage.local import LOCAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ class FilePacker:
     records: RecordOptions
     images: ImageOptions
     options: RunOptions
-    storage: Storage = LOCAL
+    storage: Storage | None = None
     # (position in the source, path, cause) of each skipped item.
     _skipped: list[tuple[int, str, str]] = field(default_factory=list, init=False)
 
@@ -119,14 +118,15 @@ class FilePacker:
         run = describe_run(
             self.items, self.format.name, codec.name, self.outputs, self.records, self.images, self.options, seed
         )
-        dataset = DatasetOutput(self.storage, self.destination, self.format, self.outputs.shard_options())
+        storage = self.storage or self.options.choose_output_storage(self.destination)
+        dataset = DatasetOutput(storage, self.destination, self.format, self.outputs.shard_options())
         resume = self.options.resume
         try:
             manifest = dataset.find_finished(digest_of_run(run)) if resume else None
             if manifest is not None:
                 dataset.discard()
-                return self._describe_finished(dataset, manifest)
-            record = RunRecord(self.storage, dataset.progress_path, run)
+                return self._describe_finished(dataset, manifest, storage)
+            record = RunRecord(storage, dataset.progress_path, run)
             finished = self._restore_shards(dataset, record, items, order) if resume and record.load() else {}
             record.keep_only(finished)
             dataset.remove_leftover_files({shard.temporary for shard in record.finished.values()})
@@ -154,11 +154,11 @@ class FilePacker:
         )
 
     @staticmethod
-    def _describe_finished(dataset: DatasetOutput, manifest: Manifest) -> PackResult:
+    def _describe_finished(dataset: DatasetOutput, manifest: Manifest, storage: Storage) -> PackResult:
         """Return the result of an earlier run that was interrupted after its shards were complete."""
         folder = os.path.dirname(dataset.prefix)
         paths = [os.path.join(folder, shard.name) for shard in manifest.shards]
-        num_bytes = sum(ShardReader(path).sidecar.end for path in paths)
+        num_bytes = sum(open_reader([path], storage).sidecar.end for path in paths)
         return PackResult(sum(shard.num_records for shard in manifest.shards), num_bytes, paths)
 
     def _expected_paths(self, dataset: DatasetOutput) -> list[str]:

@@ -25,12 +25,13 @@ from recordmill.shards.lost_ranges import LostRange, LostRanges, find_lost_range
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_shard
 from recordmill.shards.output import ShardOutput, check_payload_size, companion_paths, frame_payloads
-from recordmill.shards.paths import Paths, check_local_path
+from recordmill.shards.paths import Paths, list_paths
 from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.sound_records import SoundRecords, find_sound_records
 from recordmill.shards.spanning import group_spanning_files
+from recordmill.storage.addresses import check_path
 from recordmill.storage.base import Storage
-from recordmill.storage.local import LOCAL
+from recordmill.storage.choose import choose_storage
 from recordmill.suggestions import suggest_arguments
 from recordmill.types import FrameIndex, Ragged
 
@@ -190,7 +191,7 @@ def salvage(  # noqa: PLR0913 (the options of one command)
     >>> result.num_records, result.num_lost_records, result.lost[0].kind
     (7, 1, 'payload_checksum')
     """
-    target = check_local_path(destination)
+    target = check_path(destination)
     if not target:
         raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'rescued/train'")
     options = {
@@ -200,7 +201,9 @@ def salvage(  # noqa: PLR0913 (the options of one command)
         "max_record_bytes": max_record_bytes,
     }
     shard_options = ShardOptions(compression, compression_level, overwrite, index, break_lock)
-    return salvage_shards(LOCAL, source, target, format, shard_options, options, payload)
+    names = list_paths(source)
+    storage = choose_storage([*names, target], for_writing=True)
+    return salvage_shards(storage, names, target, format, shard_options, options, payload)
 
 
 def salvage_shards(
@@ -287,7 +290,7 @@ def check_no_source(storage: Storage, sources: Sequence[str], replaced: Sequence
                 )
 
 
-def _identify(storage: Storage, path: str) -> tuple[int, ...] | None:
+def _identify(storage: Storage, path: str) -> tuple[int | str, ...] | None:
     """Return the id of a file; None if there is no such file."""
     try:
         return storage.stat(path).file_id or None

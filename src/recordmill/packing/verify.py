@@ -13,10 +13,11 @@ from recordmill.packing.recode import check_decodable
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.completeness import select_shards
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES
-from recordmill.shards.paths import Paths
+from recordmill.shards.paths import Paths, list_paths
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.shards.verify import Report, verify_shards
-from recordmill.storage.local import LOCAL
+from recordmill.storage.base import Storage
+from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.suggestions import suggest_arguments
 from recordmill.types import Fault
 
@@ -36,6 +37,7 @@ def verify(
     decode: bool = False,
     max_decompressed_bytes: int | None = None,
     max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
+    storage_options: StorageOptions = None,
 ) -> Report:
     """Verify all bytes of shards and report every fault.
 
@@ -60,6 +62,8 @@ def verify(
         size, whichever is larger.
     max_record_bytes : int, default 1073741824
         Maximum length of a payload in bytes. A longer one is reported as ``"record_too_long"``.
+    storage_options : mapping of str to object, optional
+        Settings for addresses such as ``s3://bucket/train``, as in `open`.
 
     Returns
     -------
@@ -82,17 +86,23 @@ def verify(
         "max_decompressed_bytes": max_decompressed_bytes,
         "max_record_bytes": max_record_bytes,
     }
-    report = verify_shards(LOCAL, paths, options, payload)
-    return _add_image_faults(report, paths, options, payload) if decode else report
+    names = list_paths(paths)
+    storage = choose_storage(names, storage_options)
+    report = verify_shards(storage, names, options, payload)
+    return _add_image_faults(report, names, options, payload, storage) if decode else report
 
 
-def _add_image_faults(report: Report, paths: Paths, options: Mapping[str, Any], payload: str | None) -> Report:
+def _add_image_faults(
+    report: Report, names: Sequence[str], options: Mapping[str, Any], payload: str | None, storage: Storage
+) -> Report:
     """Decode all images, and return the report with a fault added for each image that cannot be decoded."""
     faults: list[Fault] = []
     decoded: set[str] = set()
-    for files in group_spanning_files(select_shards(paths, LOCAL).files, options, LOCAL):
+    for files in group_spanning_files(select_shards(names, storage).files, options, storage):
         try:
-            collection = ShardCollection(files, payload=None if payload == "auto" else payload, **options)
+            collection = ShardCollection(
+                files, payload=None if payload == "auto" else payload, storage=storage, **options
+            )
         except RecordmillError:
             continue  # `verify_shards` has already reported that the shard cannot be opened.
         features = _find_image_features(collection)

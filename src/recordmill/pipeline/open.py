@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ from recordmill.pipeline.compiled_pipeline import SourceOrigin
 from recordmill.pipeline.dataset import Dataset
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES
+from recordmill.shards.paths import list_paths
+from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.suggestions import suggest_arguments
 
 if TYPE_CHECKING:
@@ -28,6 +31,10 @@ def open(  # noqa: A001, PLR0913 (the options of one function)
     allow_incomplete: bool = False,
     max_decompressed_bytes: int | None = None,
     max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
+    storage_options: StorageOptions = None,
+    max_requests: int = 32,
+    cache_dir: str | os.PathLike[str] | None = None,
+    cache_bytes: int | None = None,
 ) -> Dataset:
     """Open shards as one dataset of examples.
 
@@ -58,6 +65,16 @@ def open(  # noqa: A001, PLR0913 (the options of one function)
     max_record_bytes : int, default 1073741824
         Maximum length of a payload in bytes. Reading a longer one raises `LimitError`, and no memory is allocated for
         it; the other records can be read.
+    storage_options : mapping of str to object, optional
+        Settings for addresses such as ``s3://bucket/train``: any configuration of obstore, for example ``region``,
+        ``endpoint`` or ``skip_signature`` (anonymous access), and its arguments ``client_options``, ``retry_config``
+        and ``credential_provider``. By default, the usual environment variables, such as ``AWS_ACCESS_KEY_ID``.
+    max_requests : int, default 32
+        Number of requests to an object store that run at the same time.
+    cache_dir : path, optional
+        Local folder that keeps the blocks of remote shards that were read. Several processes may share it.
+    cache_bytes : int, optional
+        Maximum size of `cache_dir`; by default no limit. A full cache keeps its blocks.
 
     Returns
     -------
@@ -71,6 +88,8 @@ def open(  # noqa: A001, PLR0913 (the options of one function)
         If the format of a file is unknown, or differs from `format`.
     IncompleteDatasetError
         If shards of the dataset are missing, foreign or replaced, or if its writer was interrupted.
+    RemoteError
+        If a request to an object store fails, also when it is repeated.
     ManifestError
         If the manifest is damaged, or was written by a newer version of recordmill.
     DamageError
@@ -82,8 +101,15 @@ def open(  # noqa: A001, PLR0913 (the options of one function)
     >>> len(dataset), int(dataset[0]["label"])
     (8, 0)
     """
+    names = list_paths(paths)
+    cache = None
+    if cache_dir is not None:
+        from recordmill.storage.block_cache import BlockCache
+
+        cache = BlockCache(os.fsdecode(cache_dir), cache_bytes)
     source = ShardCollection(
-        paths,
+        names,
+        storage=choose_storage(names, storage_options, max_requests=max_requests, cache=cache),
         format=format,
         compression=compression,
         payload=payload,

@@ -19,12 +19,12 @@ from recordmill.shards.foreign_index import write_foreign_index
 from recordmill.shards.index import load_index, save_sidecar, scan_shard
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_shard
-from recordmill.shards.paths import Paths
+from recordmill.shards.paths import Paths, list_paths
 from recordmill.shards.reader import records_per_read
 from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.storage.base import Storage
-from recordmill.storage.local import LOCAL
+from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.suggestions import suggest_arguments
 from recordmill.types import FrameIndex, Ragged
 
@@ -46,6 +46,7 @@ def build_index(  # noqa: PLR0913 (the options of one function)
     threads: int | None = None,
     max_decompressed_bytes: int | None = None,
     max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
+    storage_options: StorageOptions = None,
 ) -> list[str]:
     """Build the index of each shard and save it in a sidecar file.
 
@@ -72,6 +73,8 @@ def build_index(  # noqa: PLR0913 (the options of one function)
         size, whichever is larger.
     max_record_bytes : int, default 1073741824
         Maximum length of a payload in bytes, if checksums or entry points are computed.
+    storage_options : mapping of str to object, optional
+        Settings for addresses such as ``s3://bucket/train``, as in `open`.
 
     Returns
     -------
@@ -95,9 +98,10 @@ def build_index(  # noqa: PLR0913 (the options of one function)
     >>> len(paths)
     1
     """
+    names = list_paths(paths)
     return index_shards(
-        LOCAL,
-        paths,
+        choose_storage(names, storage_options, for_writing=True),
+        names,
         {
             "format": format,
             "compression": compression,
@@ -185,7 +189,7 @@ def build_entry_points(
     format: str | None = None,  # noqa: A002
     compression: str | None = "auto",
     threads: int = 1,
-    storage: Storage = LOCAL,
+    storage: Storage,
     **limits: Any,
 ) -> str | None:
     """Find and save the JPEG entry points of one shard; return the path of their file, or None if none were found."""

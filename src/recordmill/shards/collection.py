@@ -7,6 +7,7 @@ import json
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from recordmill.allocator import keep_freed_memory
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
-from recordmill.formats.registry import PAYLOADS, get_payload
+from recordmill.formats.registry import PAYLOADS, get_format, get_payload
 from recordmill.schema import Feature, Schema
 from recordmill.shards.class_names import find_classes
 from recordmill.shards.completeness import Selection, describe_content, select_shards
@@ -26,11 +27,13 @@ from recordmill.shards.file_pool import can_read_in_one_call, identity_from_side
 from recordmill.shards.index import save_schema, sidecar_path
 from recordmill.shards.inference import detect_payload, find_representative_shard, infer_features
 from recordmill.shards.native_errors import NATIVE_ERRORS, find_failed_source, native_errors
-from recordmill.shards.open import OpenShard
+from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard
 from recordmill.shards.paths import Paths, add_pattern_hint, list_paths, no_shard_error
 from recordmill.shards.reader import ShardReader, open_reader, resolve_position, resolve_positions
+from recordmill.shards.remote_reads import fetch_sources, load_indexes, locate_frames
 from recordmill.storage.base import Storage
-from recordmill.storage.local import LOCAL
+from recordmill.storage.choose import choose_storage
+from recordmill.storage.compression import check_compression
 from recordmill.types import Ragged, RecordRef
 
 Ints = NDArray[np.int64]
@@ -64,7 +67,8 @@ class ShardCollection:
         Check all checksums that the format has.
     allow_incomplete : bool
         Leave out foreign and replaced shards of an incomplete dataset instead of raising IncompleteDatasetError.
-    storage : Storage
+    storage : Storage, optional
+        By default the one to which the paths belong.
     limits : int, optional
         Arguments `max_decompressed_bytes` and `max_record_bytes` of `open_shard`.
     """
@@ -79,23 +83,33 @@ class ShardCollection:
         schema: Schema | Mapping[str, Feature] | None = None,
         verify: bool = True,
         allow_incomplete: bool = False,
-        storage: Storage = LOCAL,
+        storage: Storage | None = None,
         **limits: int | None,
     ) -> None:
+        paths = list_paths(paths)
+        storage = choose_storage(paths) if storage is None else storage
+        self.storage = storage
         options = {"compression": compression, "verify": verify, **limits}
         self.verify, self.limits = verify, limits
         selection = select_shards(paths, storage)
         self.readers = _open_complete_readers(
             selection, paths, storage, format, options, allow_incomplete=allow_incomplete
         )
-        indexed = (reader.sidecar.classes for reader in self.readers)
-        self.classes = find_classes(storage, selection.files, selection.classes, indexed)
+        manifest = next(iter(selection.manifests.values()), None)
+        if all(reader.entry is not None for reader in self.readers) and manifest is not None:
+            # The indexes are loaded when records of their shards are read.
+            self.classes = selection.classes
+            payload = manifest.payload if payload is None else payload
+            if schema is None and manifest.schema is not None and payload == manifest.payload:
+                schema = Schema.from_json(manifest.schema)
+        else:
+            indexed = (reader.sidecar.classes for reader in self.readers)
+            self.classes = find_classes(storage, selection.files, selection.classes, indexed)
         # Position of the first record of each shard, and the total number of records.
         self._starts, num_bytes = [0], 0
         for reader in self.readers:
-            sidecar = reader.sidecar
-            self._starts.append(self._starts[-1] + sidecar.num_records)
-            num_bytes += sidecar.end
+            self._starts.append(self._starts[-1] + len(reader))
+            num_bytes += reader.sidecar.end if reader.entry is None else reader.entry.num_bytes
         self.mean_bytes = num_bytes // max(self._starts[-1], 1) or 1
         is_known = payload is not None and schema is not None
         first = self.readers[0] if is_known else find_representative_shard(self.readers, verify=verify)
@@ -142,7 +156,7 @@ class ShardCollection:
         """Return the examples at the given positions, in the given order."""
         if self.mean_bytes >= _LARGE_RECORD_BYTES:
             keep_freed_memory()
-        if len(positions) == 1 and self.codec is not RAW:
+        if len(positions) == 1 and self.codec is not RAW and not self.storage.is_remote:
             return [self._read_example(int(positions[0]))]
         resolved, codec, schema = resolve_positions(positions, len(self)), self.codec, self.schema
         if codec is RAW:
@@ -189,12 +203,19 @@ class ShardCollection:
         if not can_read_in_one_call(len(used)):
             return self._read_shard_by_shard(read, positions, schema)
         shards = [self.readers[number].shard for number in used] or [self.readers[0].shard]
-        kind, sources = shards[0].format.framing.kind, [shard.source for shard in shards]
+        kind, sources = shards[0].format.framing.kind, self._open_sources(shards, which, frames)
         try:
             return read((sources, which, kind, *frames), self._compile_schema(schema), verify=self.verify)
         except NATIVE_ERRORS as error:
             with native_errors(shards[find_failed_source(error, which)].name, rows):
                 raise
+
+    def _open_sources(self, shards: Sequence[OpenShard], which: Ints, frames: Sequence[Any]) -> list[_core.Source]:
+        """Return the sources from which frames are read; the frames of remote shards are requested now."""
+        if not self.storage.is_remote:
+            return [shard.source for shard in shards]
+        limit = self.limits.get("max_record_bytes") or DEFAULT_MAX_RECORD_BYTES
+        return fetch_sources(shards, which, frames[0], frames[1], limit)
 
     def _read_shard_by_shard(
         self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema
@@ -218,6 +239,10 @@ class ShardCollection:
         (which, used), rows, *frames = self._locate_frames(positions)
         # A generator, so that only one shard has to be open at a time.
         shards = (self.readers[number].shard for number in used or [0])
+        if self.storage.is_remote:
+            opened = list(shards)
+            sources = self._open_sources(opened, which, frames)
+            shards = (replace(shard, source=source) for shard, source in zip(opened, sources, strict=True))
         return _fetch_from_shards(shards, which, rows, frames, verify=self.verify)
 
     def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:
@@ -246,6 +271,8 @@ class ShardCollection:
 
         Returns ((index into the used shards per record, used shards), records, offsets, lengths, checksums).
         """
+        if self.storage.is_remote:
+            return locate_frames(self.readers, self._starts, np.asarray(positions, np.int64))
         if isinstance(positions, range):
             shard = bisect_right(self._starts, positions.start) - 1
             start = self._starts[shard]
@@ -290,6 +317,8 @@ class ShardCollection:
 
     def fingerprint(self) -> str:
         """Return a string that identifies the records by format, number and digest. It does not depend on the paths."""
+        if self.storage.is_remote:
+            load_indexes(self.readers)
         return compute_fingerprint(self.readers)
 
     def _comparison_key(self) -> tuple[Any, ...]:
@@ -375,15 +404,44 @@ def _open_complete_readers(
         selection.keep_complete()
     else:
         selection.raise_if_incomplete()
-    readers = open_readers(selection.files, storage, format, options)
+    if storage.is_remote and len(selection.manifests) == 1 and not selection.missing:
+        readers = _list_readers(selection, storage, format, options)
+    else:
+        readers = open_readers(selection.files, storage, format, options)
     if selection.manifests:
         for reader in readers:
+            if reader.entry is not None:
+                continue  # Size and number of records are compared when the shard is read.
             selection.compare(describe_content(reader.shard, reader.load_index()))
         if not allow_incomplete:
             selection.raise_if_incomplete()
         readers = [reader for reader in readers if reader.path not in selection.replaced]
     if not readers:
         raise no_shard_error(list_paths(paths)[0])
+    return readers
+
+
+def _list_readers(
+    selection: Selection,
+    storage: Storage,
+    format: str | None,  # noqa: A002
+    options: dict[str, Any],
+) -> list[ShardReader]:
+    """Create the readers of all shards in a manifest, without requests to their storage."""
+    ((path, manifest),) = selection.manifests.items()
+    entries = {os.path.join(os.path.dirname(path), entry.name): entry for entry in manifest.shards}
+    declared = format is None or get_format(format).name == manifest.format
+    compression = options["compression"]
+    same_compression = compression == "auto" or check_compression(compression) == manifest.compression
+    if not declared or not same_compression or not entries.keys() >= set(selection.files):
+        return open_readers(selection.files, storage, format, options)
+    known = options | {"format": manifest.format, "compression": manifest.compression}
+    readers = []
+    for name in selection.files:
+        if storage.stat(name).num_bytes != entries[name].num_bytes:
+            selection.replaced.append(name)
+            selection.complete = False
+        readers.append(open_reader([name], storage, entry=entries[name], **known))
     return readers
 
 

@@ -13,11 +13,11 @@ from recordmill.shards.index import find_sidecar
 from recordmill.shards.inference import detect_payload, infer_features
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES
-from recordmill.shards.paths import Paths
+from recordmill.shards.paths import Paths, list_paths
 from recordmill.shards.payloads import list_complete_files, open_readers
 from recordmill.shards.reader import ShardReader, records_per_read
 from recordmill.shards.record_hashes import RecordHashes, Rows, iterate_unmatched
-from recordmill.storage.local import LOCAL
+from recordmill.storage.choose import choose_storage
 from recordmill.suggestions import suggest_arguments
 
 # Maximum number of differing records that a result lists for each side.
@@ -133,7 +133,7 @@ def diff(
     (True, (8, 8))
     """
     limits = {"max_decompressed_bytes": max_decompressed_bytes, "max_record_bytes": max_record_bytes}
-    sides = [_Side(list_complete_files(paths, LOCAL, allow_incomplete=allow_incomplete)) for paths in (a, b)]
+    sides = [_Side(list_paths(paths), allow_incomplete=allow_incomplete) for paths in (a, b)]
     with sides[0].hashes as first, sides[1].hashes as second:
         for side in sides:
             side.read(limits, verify=verify)
@@ -160,8 +160,10 @@ def diff(
 class _Side:
     """One of the two datasets: the hashes of its records, and its schema."""
 
-    def __init__(self, files: list[str]) -> None:
-        self._files, self._shards = files, list[str]()
+    def __init__(self, names: list[str], *, allow_incomplete: bool) -> None:
+        self._storage = choose_storage(names)
+        self._files = list_complete_files(names, self._storage, allow_incomplete=allow_incomplete)
+        self._shards = list[str]()
         self.hashes = RecordHashes()
         self.payload: str | None = None
         self.schema: Schema = Schema({})
@@ -169,7 +171,7 @@ class _Side:
 
     def read(self, options: Mapping[str, Any], *, verify: bool) -> None:
         """Hash all records."""
-        for number, reader in enumerate(open_readers(self._files, options, LOCAL, verify=verify)):
+        for number, reader in enumerate(open_readers(self._files, options, self._storage, verify=verify)):
             self._shards.append(reader.path)
             record = 0
             for batch in reader.batches(records_per_read(reader.shard)):

@@ -16,7 +16,7 @@ from weakref import ref
 from recordmill.errors import FormatError, ShardChangedError
 from recordmill.shards.index import ShardIndex
 from recordmill.shards.native_errors import native_errors
-from recordmill.shards.open import OpenShard, open_shard
+from recordmill.shards.open import OpenShard, open_known_shard, open_shard
 from recordmill.shards.sidecar import Probes, Sidecar, compute_probes
 from recordmill.storage.base import Stat, Storage
 
@@ -55,12 +55,18 @@ class ShardFile:
     storage : Storage
     options : mapping
         Keyword arguments of `open_shard`.
+    is_known : bool
+        Whether `options` has the actual format and compression, so that the file is not opened before it is needed.
     """
 
-    def __init__(self, paths: Sequence[str], storage: Storage, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, paths: Sequence[str], storage: Storage, options: Mapping[str, Any], *, is_known: bool = False
+    ) -> None:
         self.paths, self.storage = tuple(paths), storage
         # `store_identity` sets both attributes when the index of the shard is loaded.
         self.identity: Identity | None = None
+        # True once format and compression are known and the storage itself notices a change of the file.
+        self._is_known = is_known
         self.seek_points: bytes | None = None
         self._options = dict(options)
         self._directory = _get_working_directory()
@@ -68,9 +74,15 @@ class ShardFile:
         self._open: OpenShard | None = None
         self._process = os.getpid()
         self._is_closed = False
-        shard = self.shard
-        self.format, self.compression = shard.format.name, shard.compression
-        self._options |= {"format": self.format, "compression": self.compression}
+        self.format: str
+        self.compression: str | None
+        if is_known:
+            self.format, self.compression = self._options["format"], self._options["compression"]
+        else:
+            shard = self.shard
+            self.format, self.compression = shard.format.name, shard.compression
+            self._options |= {"format": self.format, "compression": self.compression}
+        self._is_known = storage.is_remote
 
     @property
     def shard(self) -> OpenShard:
@@ -87,7 +99,7 @@ class ShardFile:
     def store_identity(self, loaded: ShardIndex) -> None:
         """Store the size and block checksums that the shard must have when it is reopened, and its seek points."""
         self.identity, self.seek_points = identity_from_sidecar(loaded.sidecar), loaded.sidecar.seek_points
-        if loaded.condition in ("damaged", "truncated"):
+        if loaded.condition in ("damaged", "truncated") and not self.storage.is_remote:
             stored = self.shard.source.num_stored_bytes or 0
             self.identity = stored, compute_probes(self.shard.source, stored)
 
@@ -107,6 +119,11 @@ class ShardFile:
 
     def _open_and_check_unchanged(self) -> OpenShard:
         """Open the files; raise ShardChangedError if they changed after they were indexed or first opened."""
+        if self._is_known:
+            shard = open_known_shard(self.paths, **self._options, storage=self.storage)
+            if self.seek_points is not None:
+                shard.source.restore_seek_points(self.seek_points)
+            return shard
         paths = self._find_paths()
         try:
             shard = open_shard(paths, **self._options, storage=self.storage)

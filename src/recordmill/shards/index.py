@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from recordmill import _core
+from recordmill.datasets.manifest import ManifestShard
 from recordmill.errors import RecordmillError, TruncatedError
 from recordmill.schema import Schema
 from recordmill.shards.native_errors import convert_error, native_errors
@@ -24,6 +25,7 @@ from recordmill.shards.sidecar import (
     parse_sidecar,
     serialize_sidecar,
 )
+from recordmill.storage.addresses import is_address, redact
 from recordmill.storage.base import Storage, write_file_atomically
 from recordmill.storage.local import LOCAL
 from recordmill.types import FrameIndex
@@ -46,7 +48,8 @@ def cache_path(path: str, suffix: str = SIDECAR_SUFFIX) -> str:
     """Return the path of a sidecar in the cache, for shards in read-only directories."""
     import hashlib
 
-    digest = hashlib.sha256(os.path.realpath(path).encode("utf-8", "surrogateescape")).hexdigest()
+    name = redact(path) if is_address(path) else os.path.realpath(path)
+    digest = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
     return os.path.join(_cache_directory(), digest[:32] + suffix)
 
 
@@ -107,10 +110,11 @@ def _has_other_frames(shard: OpenShard, index: FrameIndex) -> bool:
     return not faults and not np.array_equal(np.asarray(offsets), index.offsets)
 
 
-def save_sidecar(path: str, sidecar: Sidecar, storage: Storage) -> str | None:
+def save_sidecar(path: str, sidecar: Sidecar, storage: Storage, *, only_in_cache: bool = False) -> str | None:
     """Save a sidecar beside its shard, otherwise in the cache; return its path, or None if neither is writable."""
     data = serialize_sidecar(sidecar)
-    for location_storage, location in sidecar_locations(storage, path, writable=True):
+    locations = list(sidecar_locations(storage, path, writable=True))
+    for location_storage, location in locations[1:] if only_in_cache else locations:
         with contextlib.suppress(OSError):
             write_file_atomically(location_storage, location, data)
             return location
@@ -121,7 +125,7 @@ def save_schema(shard: OpenShard, sidecar: Sidecar, schema: Schema, payload: str
     """Add an inferred schema to the sidecar of a shard, and save the sidecar."""
     if len(shard.paths) == 1 and not _must_keep_sidecar(shard):
         inferred = replace(sidecar, schema=schema, payload=payload, is_inferred=True)
-        save_sidecar(shard.paths[0], inferred, shard.storage)
+        save_sidecar(shard.paths[0], inferred, shard.storage, only_in_cache=shard.storage.is_remote)
 
 
 def truncation_error(shard: str, num_records: int, num_indexed: int) -> TruncatedError:
@@ -157,13 +161,15 @@ class ShardIndex:
     faults: dict[int, RecordmillError] = field(default_factory=dict)
 
 
-def load_index(shard: OpenShard, mode: IndexMode = "auto") -> ShardIndex:
+def load_index(shard: OpenShard, mode: IndexMode = "auto", entry: ManifestShard | None = None) -> ShardIndex:
     """Load the index of a shard from its sidecar, or scan the shard and save the index.
 
-    The sidecar of a damaged or truncated shard is used, because it states where the other records are.
+    The sidecar of a damaged or truncated shard is used, because it states where the other records are. A sidecar that
+    agrees with `entry`, the entry of the shard in its manifest, is used without reading the shard. The index of a
+    remote shard that is built here is saved in the cache of this machine, not beside the shard.
     """
     with native_errors(shard.name):
-        known, condition = find_sidecar(shard) or (None, None)
+        known, condition = _find_listed_sidecar(shard, entry) or find_sidecar(shard) or (None, None)
         if known is not None and condition is not None and condition != "appended":
             try:
                 if known.seek_points is not None:
@@ -175,8 +181,18 @@ def load_index(shard: OpenShard, mode: IndexMode = "auto") -> ShardIndex:
         is_extended = condition == "appended" and shard.compression is None
         loaded = scan_shard(shard, known if is_extended else None)
         if not loaded.faults and mode == "auto" and len(shard.paths) == 1 and not _must_keep_sidecar(shard):
-            save_sidecar(shard.paths[0], loaded.sidecar, shard.storage)
+            save_sidecar(shard.paths[0], loaded.sidecar, shard.storage, only_in_cache=shard.storage.is_remote)
     return loaded
+
+
+def _find_listed_sidecar(shard: OpenShard, entry: ManifestShard | None) -> tuple[Sidecar, Condition] | None:
+    """Return the sidecar that describes the same bytes as a manifest; None if there is none, or without manifest."""
+    if entry is not None and shard.source.num_stored_bytes == entry.num_bytes:
+        for sidecar in load_sidecars(shard.paths[0], shard.storage):
+            found = (sidecar.num_stored_bytes, sidecar.num_records, sidecar.probes)
+            if found == (entry.num_bytes, entry.num_records, entry.fingerprint):
+                return sidecar, "intact"
+    return None
 
 
 def _must_keep_sidecar(shard: OpenShard) -> bool:

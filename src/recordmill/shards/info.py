@@ -16,11 +16,11 @@ from recordmill.shards.completeness import describe_content, select_shards
 from recordmill.shards.index import ShardIndex
 from recordmill.shards.inference import SAMPLE_RECORDS, detect_payload, infer_features
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard
-from recordmill.shards.paths import Paths
+from recordmill.shards.paths import Paths, list_paths
 from recordmill.shards.reader import open_reader
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.shards.statistics import Statistics, StatisticsCollector
-from recordmill.storage.local import LOCAL
+from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.suggestions import suggest_arguments
 
 
@@ -177,6 +177,7 @@ def info(
     stats: bool = False,
     max_decompressed_bytes: int | None = None,
     max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
+    storage_options: StorageOptions = None,
 ) -> Info:
     """Summarize shards from their indexes and a sample of their records.
 
@@ -199,6 +200,8 @@ def info(
     max_record_bytes : int, default 1073741824
         Maximum length of a payload in bytes. Reading a longer one raises `LimitError`, and no memory is allocated for
         it; the other records can be read.
+    storage_options : mapping of str to object, optional
+        Settings for addresses such as ``s3://bucket/train``, as in `open`.
 
     Returns
     -------
@@ -218,7 +221,8 @@ def info(
     >>> label.minimum, label.maximum, label.mean
     (0, 7, 3.5)
     """
-    storage = LOCAL
+    paths = list_paths(paths)
+    storage = choose_storage(paths, storage_options)
     shards: list[ShardInfo] = []
     sample = Info([])
     options: dict[str, Any] = {

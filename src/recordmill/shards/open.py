@@ -94,7 +94,7 @@ def open_shard(
         may_be_plain = compression == "auto" and chosen == "zlib"
         limit = max_decompressed_bytes
         if limit is None:
-            limit = max(_DEFAULT_MAX_BYTES, _DEFAULT_MAX_RATIO * sum(storage.stat(path).num_bytes for path in files))
+            limit = _find_decompression_limit(files, storage)
         with native_errors(name):
             uncompressed = storage.open(files, chosen, limit)
         content_format = _detect_compressed_format(name, uncompressed, declared, may_be_plain=may_be_plain)
@@ -104,6 +104,28 @@ def open_shard(
     if compression != "auto" and not is_plain and (stream := detect_compression_by_trial(head)) is not None:
         raise _compression_mismatch_error(name, "no compression", stream)
     return OpenShard(files, source.with_record_limit(record_limit), plain_format, None, storage)
+
+
+def open_known_shard(
+    paths: Sequence[str],
+    format: str,  # noqa: A002
+    compression: str | None,
+    max_decompressed_bytes: int | None = None,
+    max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
+    *,
+    storage: Storage,
+) -> OpenShard:
+    """Open a shard of known format and compression, without reading from it."""
+    chosen, files = check_compression(compression), tuple(paths)
+    limit = 0
+    if chosen is not None:
+        limit = max_decompressed_bytes or _find_decompression_limit(files, storage)
+    source = storage.open(files, chosen, limit).with_record_limit(min(max_record_bytes, 1 << 63))
+    return OpenShard(files, source, get_format(format), chosen, storage)
+
+
+def _find_decompression_limit(paths: Sequence[str], storage: Storage) -> int:
+    return max(_DEFAULT_MAX_BYTES, _DEFAULT_MAX_RATIO * sum(storage.stat(path).num_bytes for path in paths))
 
 
 def _detect_compressed_format(

@@ -10,39 +10,23 @@ from glob import escape
 from typing import Any
 
 from recordmill.datasets.manifest import find_manifests
-from recordmill.errors import FormatError, UnsupportedPathError
+from recordmill.errors import FormatError
 from recordmill.formats.detect import guess_format_from_name
 from recordmill.formats.registry import FORMATS
 from recordmill.shards.class_names import LABELS_FILE
 from recordmill.shards.open import NAME_SHARDS_HINT
+from recordmill.storage.addresses import check_path, is_address, redact
 from recordmill.storage.base import Storage
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 # Suffixes of list and index files, which often lie in a directory of shards but are not shards.
 COMPANION_SUFFIXES = (".lst", *(format_.index.suffix for format_ in FORMATS.values() if format_.index is not None))
-# Matches an address such as s3://bucket/train, also in the form s3:/bucket/train, to which pathlib shortens it.
-_ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+:)/(?P<slash>/?)")
-
-
-def check_local_path(path: str | os.PathLike[str]) -> str:
-    """Return a path as str; raise UnsupportedPathError if it is an address such as ``s3://bucket/train``."""
-    name = os.fsdecode(path)
-    match = _ADDRESS.match(name)
-    if match is not None and (match["slash"] or not os.path.isdir(match["scheme"])):
-        hint = "read and write local files, and copy them with the tools of the remote storage"
-        raise UnsupportedPathError(
-            f"{name} is an address: remote storage is not supported, the path must be local",
-            kind="remote_path",
-            shard=name,
-            hint="pass the path without file://" if match["scheme"] == "file:" else hint,
-        )
-    return name
 
 
 def list_paths(paths: Any) -> list[str]:
     """Convert one path, or an iterable of paths, to a list of str; raise TypeError for other values."""
     if isinstance(paths, str | os.PathLike):
-        return [check_local_path(paths)]
+        return [check_path(paths)]
     expected = "paths must be a path, a pattern, a directory or an iterable of them"
     found = "None" if paths is None else type(paths).__name__
     # Reject open files: they are iterables of lines, which would be taken for paths.
@@ -55,7 +39,7 @@ def list_paths(paths: Any) -> list[str]:
     for entry in entries:
         if not isinstance(entry, str | os.PathLike):
             raise TypeError(f"{expected}, got {found} with {entry!r:.60} in it")
-    return [check_local_path(entry) for entry in entries]
+    return [check_path(entry) for entry in entries]
 
 
 def expand_paths(paths: Paths, storage: Storage) -> list[str]:
@@ -85,11 +69,14 @@ def is_companion(path: str) -> bool:
 
 def no_shard_error(name: str) -> FileNotFoundError:
     """Create the error for a path, pattern or directory to which no shard corresponds."""
-    return FileNotFoundError(2, _explain_missing(name), name)
+    return FileNotFoundError(2, _explain_missing(name), redact(name))
 
 
 def _explain_missing(name: str) -> str:
     """Return the error message for a path or pattern without matching files, with the likely reason."""
+    if is_address(name):
+        web = name.startswith(("https://", "http://"))
+        return "no object has this name" + (": web servers do not list folders, so name each shard" if web else "")
     if os.path.isdir(name):
         folders = _find_folders_of_shards(name)
         return "the directory contains no shards" + (f", but its folder {folders[0]!r} does" if folders else "")

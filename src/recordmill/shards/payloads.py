@@ -7,11 +7,11 @@ from typing import Any
 
 from recordmill.shards.completeness import select_shards
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES
-from recordmill.shards.paths import Paths
+from recordmill.shards.paths import Paths, list_paths
 from recordmill.shards.reader import ShardReader, open_reader, records_per_read
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.storage.base import Storage
-from recordmill.storage.local import LOCAL
+from recordmill.storage.choose import choose_storage
 from recordmill.suggestions import suggest_arguments
 
 
@@ -67,8 +67,10 @@ def iterate_payloads(
         "max_decompressed_bytes": max_decompressed_bytes,
         "max_record_bytes": max_record_bytes,
     }
-    files = list_complete_files(paths, LOCAL, allow_incomplete=allow_incomplete)
-    return _iterate_readers(open_readers(files, options, LOCAL, verify=verify))
+    names = list_paths(paths)
+    storage = choose_storage(names)
+    files = list_complete_files(names, storage, allow_incomplete=allow_incomplete)
+    return _iterate_readers(open_readers(files, options, storage, verify=verify))
 
 
 def _iterate_readers(readers: Iterator[ShardReader]) -> Iterator[bytes]:

@@ -13,16 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.errors import RecordmillError
+from recordmill.datasets.manifest import ManifestShard
+from recordmill.errors import IncompleteDatasetError, RecordmillError
 from recordmill.shards.file_pool import ShardFile
 from recordmill.shards.foreign_index import read_foreign_index
 from recordmill.shards.index import IndexMode, ShardIndex, find_sidecar, load_index, truncation_error
 from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_shard
-from recordmill.shards.paths import check_local_path, list_paths
+from recordmill.shards.paths import list_paths
 from recordmill.shards.sidecar import Sidecar
+from recordmill.storage.addresses import check_path
 from recordmill.storage.base import Storage
-from recordmill.storage.local import LOCAL
+from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.suggestions import suggest_constructor_arguments
 from recordmill.types import FrameIndex, Ragged
 
@@ -38,6 +40,19 @@ _MAX_RECORDS_AHEAD = 256
 _MAX_BYTES_AHEAD = 4 << 20
 # Records of at least this many bytes are read one by one, each into its own object. Shorter ones are read together.
 _MIN_BYTES_OF_SINGLES = 8 << 10
+
+
+def replaced_shard_error(path: str, expected: int, found: int) -> IncompleteDatasetError:
+    """Create the error for a shard whose number of records differs from its entry in the manifest."""
+    return IncompleteDatasetError(
+        "the shard differs from the manifest: it belongs to another run, or was changed",
+        kind="incomplete_dataset",
+        shard=path,
+        expected=f"{expected:,} records",
+        found=f"{found:,} records",
+        replaced=[path],
+        hint="restore the shard, or open the rest with allow_incomplete=True",
+    )
 
 
 def resolve_positions(positions: Sequence[int] | NDArray[np.integer[Any]], num_records: int) -> NDArray[np.int64]:
@@ -96,6 +111,8 @@ class ShardReader:
     max_record_bytes : int, default 1073741824
         Maximum length of a payload in bytes. Reading a longer one raises `LimitError`, and no memory is allocated for
         it; the other records can be read.
+    storage_options : mapping of str to object, optional
+        Settings for an address such as ``s3://bucket/train.rec``, as in `open`.
 
     Raises
     ------
@@ -121,6 +138,7 @@ class ShardReader:
         index: IndexMode = "auto",
         max_decompressed_bytes: int | None = None,
         max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
+        storage_options: StorageOptions = None,
     ) -> None:
         options = {
             "format": format,
@@ -128,10 +146,11 @@ class ShardReader:
             "max_decompressed_bytes": max_decompressed_bytes,
             "max_record_bytes": max_record_bytes,
         }
-        self._set_file(ShardFile(list_paths(path), LOCAL, options), verify=verify, index=index)
+        paths = list_paths(path)
+        self._set_file(ShardFile(paths, choose_storage(paths, storage_options), options), verify=verify, index=index)
 
-    def _set_file(self, file: ShardFile, *, verify: bool, index: IndexMode) -> None:
-        self._file, self._verify, self._index_mode = file, verify, index
+    def _set_file(self, file: ShardFile, *, verify: bool, index: IndexMode, entry: ManifestShard | None = None) -> None:
+        self._file, self._verify, self._index_mode, self._entry = file, verify, index, entry
         self._loaded: ShardIndex | None = None
         self._checksums: NDArray[np.int64] | None = None
         self._positions: dict[str, int] | None = None
@@ -183,7 +202,9 @@ class ShardReader:
     def load_index(self) -> ShardIndex:
         """Return the index of the shard and its known damage; the first call loads or builds the index."""
         if self._loaded is None:
-            loaded = load_index(self._file.shard, self._index_mode)
+            loaded = load_index(self._file.shard, self._index_mode, self._entry)
+            if self._entry is not None and loaded.sidecar.num_records != self._entry.num_records:
+                raise replaced_shard_error(self.path, self._entry.num_records, loaded.sidecar.num_records)
             self._file.store_identity(loaded)
             self._checksums = loaded.sidecar.payload_checksums() if self._verify else None
             self._loaded = loaded
@@ -209,7 +230,12 @@ class ShardReader:
 
     def __len__(self) -> int:
         """Return the number of records."""
-        return len(self.index)
+        return len(self.index) if self._entry is None else self._entry.num_records
+
+    @property
+    def entry(self) -> ManifestShard | None:
+        """Entry of the shard in its manifest, if the index is loaded only when it is needed; None otherwise."""
+        return self._entry
 
     @overload
     def __getitem__(self, key: int) -> bytes: ...
@@ -413,11 +439,18 @@ class ShardReader:
 
 
 def open_reader(
-    paths: Sequence[str], storage: Storage, *, verify: bool = True, index: IndexMode = "auto", **options: Any
+    paths: Sequence[str],
+    storage: Storage,
+    *,
+    verify: bool = True,
+    index: IndexMode = "auto",
+    entry: ManifestShard | None = None,
+    **options: Any,
 ) -> ShardReader:
-    """Open a shard of any storage; `ShardReader(...)` opens local files."""
+    """Open a shard of a storage. With its entry in a manifest, the file is not opened before it is read."""
     reader = ShardReader.__new__(ShardReader)
-    reader._set_file(ShardFile(paths, storage, options), verify=verify, index=index)
+    file = ShardFile(paths, storage, options, is_known=entry is not None)
+    reader._set_file(file, verify=verify, index=index, entry=entry)
     return reader
 
 
@@ -469,14 +502,14 @@ class PayloadReader:
         max_decompressed_bytes: int | None = None,
         max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
     ) -> None:
-        self.path, self._verify = check_local_path(path), verify
+        self.path, self._verify = check_path(path), verify
         self._options: dict[str, Any] = {
             "format": format,
             "compression": compression,
             "max_decompressed_bytes": max_decompressed_bytes,
             "max_record_bytes": max_record_bytes,
         }
-        self._shard: OpenShard | None = open_shard([self.path], **self._options, storage=LOCAL)
+        self._shard: OpenShard | None = open_shard([self.path], **self._options, storage=choose_storage([self.path]))
         self._ready: deque[tuple[int, bytes]] = deque()
         self._damage: RecordmillError | None = None
         self._next_offset, self._num_ahead = 0, _MAX_RECORDS_AHEAD
@@ -602,4 +635,4 @@ class PayloadReader:
         self.__dict__.update(state)
         self._shard = None
         if state["_shard"]:
-            self._shard = open_shard([self.path], **self._options, storage=LOCAL)
+            self._shard = open_shard([self.path], **self._options, storage=choose_storage([self.path]))

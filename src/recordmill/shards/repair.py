@@ -9,9 +9,9 @@ from typing import Any
 from recordmill.datasets.journal import find_journals, recover
 from recordmill.datasets.lock import WriterLock
 from recordmill.datasets.shard_names import LOCK_SUFFIX, build_path_prefix, dataset_file_path
-from recordmill.shards.paths import check_local_path
+from recordmill.storage.addresses import check_path
 from recordmill.storage.base import Storage
-from recordmill.storage.local import LOCAL
+from recordmill.storage.choose import choose_storage
 from recordmill.suggestions import suggest_arguments
 
 
@@ -77,21 +77,19 @@ def repair(destination: str | os.PathLike[str], *, break_lock: bool = False) -> 
     >>> rm.repair("out/train")
     RepairResult(completed=[], undone=[])
     """
-    path = check_local_path(destination)
-    prefixes = _find_journals(path.rstrip(os.sep) or path) if os.path.isdir(path) else [build_path_prefix(path)]
-    folder = path if os.path.isdir(path) else os.path.dirname(path)
-    if folder and not os.path.isdir(folder):
+    path = check_path(destination)
+    storage = choose_storage([path], for_writing=True)
+    is_folder = path.endswith("/") if storage.is_remote else os.path.isdir(path)
+    folder = (path.rstrip("/") or path) if is_folder else os.path.dirname(path)
+    prefixes = find_journals(folder, storage.list_names(folder)) if is_folder else [build_path_prefix(path)]
+    if folder and not storage.is_remote and not os.path.isdir(folder):
         raise FileNotFoundError(2, "no such folder", folder)
     result = RepairResult()
     for prefix in prefixes:
-        action = _repair_dataset(LOCAL, prefix, break_lock=break_lock)
+        action = _repair_dataset(storage, prefix, break_lock=break_lock)
         if action is not None:
             (result.completed if action == "complete" else result.undone).append(prefix)
     return result
-
-
-def _find_journals(folder: str) -> list[str]:
-    return find_journals(folder, LOCAL.list_names(folder))
 
 
 def _repair_dataset(storage: Storage, prefix: str, *, break_lock: bool) -> str | None:

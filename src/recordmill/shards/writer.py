@@ -31,9 +31,9 @@ from recordmill.shards.output import (
     check_payload_size,
     frame_payloads,
 )
-from recordmill.shards.paths import check_local_path
+from recordmill.storage.addresses import check_path
 from recordmill.storage.base import Storage
-from recordmill.storage.local import LOCAL
+from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.suggestions import suggest_constructor_arguments
 from recordmill.types import Ragged
 
@@ -171,6 +171,8 @@ class ShardWriter(_WriterBase):
     break_lock : bool
         Whether to write even if another process has locked the destination. The lock of a dead process of this machine
         is always ignored. Use this only if you know that the process, on another machine, no longer runs.
+    storage_options : mapping of str to object, optional
+        Settings for an address such as ``s3://bucket/train``, as in `open`.
 
     Raises
     ------
@@ -193,7 +195,7 @@ class ShardWriter(_WriterBase):
     """
 
     # Storage of the shards; subclasses may replace it.
-    _storage: Storage = LOCAL
+    _storage: Storage | None = None
 
     def __init__(  # noqa: PLR0913 (the options of one writer)
         self,
@@ -209,13 +211,14 @@ class ShardWriter(_WriterBase):
         overwrite: bool = False,
         index: IndexMode = "auto",
         break_lock: bool = False,
+        storage_options: StorageOptions = None,
     ) -> None:
         super().__init__()
         if shards is not None and shards < 1:
             raise ValueError(f"shards must be a positive integer, got {shards}")
         if shards is not None and max_shard_bytes is not None:
             raise ValueError("shards= and max_shard_bytes= cannot be combined")
-        self.path, self._format = check_local_path(path), choose_format(path, format)
+        self.path, self._format = check_path(path), choose_format(path, format)
         self._codec = get_payload(payload, self._format)
         self._declared_schema = self._schema = None if schema is None else Schema(schema)
         self._is_rolling = max_shard_bytes is not None
@@ -225,7 +228,8 @@ class ShardWriter(_WriterBase):
         self._chunk_growth = 1
         self.num_records = 0
         options = ShardOptions(compression, compression_level, overwrite, index, break_lock)
-        self._dataset = DatasetOutput(self._storage, self.path, self._format, options)
+        storage = self._storage or choose_storage([self.path], storage_options, for_writing=True)
+        self._dataset = DatasetOutput(storage, self.path, self._format, options)
         self._is_open = True
         try:
             self._sink = self._create_sink(shards or 1, max_shard_bytes)
@@ -386,7 +390,7 @@ class PayloadWriter(_WriterBase):
     """
 
     # Storage of the file; subclasses may replace it.
-    _storage: Storage = LOCAL
+    _storage: Storage | None = None
 
     def __init__(
         self,
@@ -398,15 +402,16 @@ class PayloadWriter(_WriterBase):
         index: IndexMode = "auto",
     ) -> None:
         super().__init__()
-        self.path = check_local_path(path)
+        self.path = check_path(path)
         self._format = replace(get_format(format), index=None, index_on_write=False)
         self._pending: list[bytes] = []
         self._pending_bytes = 0
         self.num_records = 0
+        self._output_storage = self._storage or choose_storage([self.path], for_writing=True)
         self._output = ShardOutput(
             self.path,
             self._format,
-            storage=self._storage,
+            storage=self._output_storage,
             compression=check_output_compression(self._format, compression),
             level=compression_level,
             overwrite=True,
@@ -479,7 +484,7 @@ class PayloadWriter(_WriterBase):
     def _finish_and_commit(self) -> None:
         self.flush()
         self._output.finish()
-        commit_single_file(self._storage, self._output)
+        commit_single_file(self._output_storage, self._output)
 
     def _discard_files(self) -> None:
         self._output.discard()

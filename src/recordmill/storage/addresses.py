@@ -1,4 +1,4 @@
-"""Addresses of remote files such as ``s3://bucket/train``: recognize, divide and expand them, and hide their secrets."""
+"""Addresses of remote files such as ``s3://bucket/train``: recognize, divide and expand them, and hide secrets."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ _BRACES = re.compile(r"\{(?:(?P<first>\d+)\.\.(?P<last>\d+)|(?P<words>[^{}]*,[^{
 # A larger range is a mistake.
 _MAX_EXPANDED = 1_000_000
 # User names and passwords of an address, the values of its query, and the credentials in a message of an object store.
+_SIGNED_VALUES = r"<(AWSAccessKeyId|StringToSign\w*|Signature\w*|Token[-\w]*|CanonicalRequest\w*)>.*?</\1>"
 _SECRETS = (
     (re.compile(r"(?<=://)[^/@\s]+@"), "…@"),
     (re.compile(r"(?<=[?&])([^=&\s\"'<>]+)=[^&\s\"'<>)]*"), r"\1=…"),
-    (re.compile(r"<(AWSAccessKeyId|StringToSign\w*|Signature\w*|Token[-\w]*|CanonicalRequest\w*)>.*?</\1>", re.S), ""),
+    (re.compile(_SIGNED_VALUES, re.DOTALL), ""),
 )
 
 
@@ -62,7 +63,8 @@ def check_path(path: str | os.PathLike[str]) -> str:
             hint=f"use a local path, or an address of one of: {', '.join(f'{known}://' for known in SCHEMES)}",
         )
     if not match["rest"].strip("/"):
-        raise UnsupportedPathError(f"{name} names no file", kind="remote_path", shard=name, hint="add a bucket and a key")
+        message = f"{name} has no bucket and no key"
+        raise UnsupportedPathError(message, kind="remote_path", shard=name, hint="name a folder or an object")
     return f"{scheme}://{match['rest']}"
 
 

@@ -26,14 +26,14 @@ class Stat:
         Size of the file in bytes.
     modified_ns : int
         Time of the last modification, in nanoseconds since the epoch.
-    file_id : tuple of int
-        Identifies the file among all files of the storage, for example by device and inode: another file with the same
-        path has another id. Empty if the storage has no such ids.
+    file_id : tuple of int or str
+        Identifies the file among all files of the storage, for example by device and inode, or by ETag: another file
+        with the same path has another id. Empty if the storage has no such ids.
     """
 
     num_bytes: int
     modified_ns: int
-    file_id: tuple[int, ...] = ()
+    file_id: tuple[int | str, ...] = ()
 
 
 class OutputFile(Protocol):
@@ -96,7 +96,16 @@ class OutputFile(Protocol):
 
 
 class Storage(Protocol):
-    """Interface of a storage whose files can be listed, read at offsets, and written atomically."""
+    """Interface of a storage whose files can be listed, read at offsets, and written atomically.
+
+    Attributes
+    ----------
+    is_remote : bool
+        Whether each read is a request that takes milliseconds. Such a storage also ensures that all reads of a file
+        return the same version of it.
+    """
+
+    is_remote: bool
 
     def expand(self, pattern: str) -> list[str]:
         """List the files that a path, glob pattern or directory stands for, in natural order.

@@ -19,6 +19,7 @@ import time
 import warnings
 from collections.abc import Callable
 from threading import Lock
+from typing import Self
 
 from recordmill import _core
 from recordmill.storage.object_store import ObjectInfo
@@ -120,10 +121,14 @@ class BlockCache:
         return folder
 
     def _remove_versions(self, digest: str, current: str) -> None:
-        with contextlib.suppress(OSError), os.scandir(self.folder) as entries:
-            for entry in entries:
-                if entry.name.startswith(digest) and _FOLDER_NAME.fullmatch(entry.name) and entry.path != current:
-                    _remove_blocks(entry.path)
+        with contextlib.suppress(OSError):
+            names = [name for name in os.listdir(self.folder) if name.startswith(digest)]
+            old = [name for name in names if _FOLDER_NAME.fullmatch(name) and name != os.path.basename(current)]
+            for name in old:
+                _remove_blocks(os.path.join(self.folder, name))
+            if old:
+                with self._lock, self._locked_total() as total:
+                    total.set(self._count_bytes())
 
     def _count_bytes(self) -> int:
         """Return the size of all blocks; remove temporary files that killed writers have left."""
@@ -201,7 +206,7 @@ class _LockedTotal:
     def __init__(self, path: str) -> None:
         self._path = path
 
-    def __enter__(self) -> _LockedTotal:
+    def __enter__(self) -> Self:
         self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         return self

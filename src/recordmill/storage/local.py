@@ -28,6 +28,8 @@ _NO_FOLDER_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
 class LocalStorage:
     """The file system of this machine."""
 
+    is_remote = False
+
     def expand(self, pattern: str) -> list[str]:
         """List the files that a path, glob pattern or directory stands for, in natural order."""
         if os.path.isdir(pattern):

@@ -18,7 +18,7 @@ from threading import Lock
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from recordmill.errors import MissingExtraError, RemoteError, ShardChangedError
-from recordmill.storage.addresses import Address, redact
+from recordmill.storage.addresses import redact
 
 T = TypeVar("T")
 
@@ -145,7 +145,7 @@ class ObjectStore:
             found = _convert_info(result.meta)
             if found.num_bytes != info.num_bytes or found.version != info.version:
                 raise _VersionError(f"its version is {found.version or found.num_bytes}")
-            return _check_length(memoryview(result.bytes()), stop - start)
+            return _check_length(memoryview(bytes(result.bytes())), stop - start)
 
         return self._request("read the object", key, send, (start, stop))
 
@@ -176,13 +176,11 @@ class ObjectStore:
 
     def upload(self, key: str, chunks: Iterator[bytes | memoryview], chunk_bytes: int) -> None:
         """Write an object by a multipart upload. After an error, no object and no part of it remains."""
-        self._request(
-            "write the object",
-            key,
-            lambda api, store: api.put(store, key, chunks, use_multipart=True, chunk_size=chunk_bytes, max_concurrency=4),
-            attempts=1,
-            part_retries=_MAX_ATTEMPTS - 1,
-        )
+
+        def send(api: Any, store: Any) -> None:
+            api.put(store, key, chunks, use_multipart=True, chunk_size=chunk_bytes, max_concurrency=4)
+
+        self._request("write the object", key, send, attempts=1, part_retries=_MAX_ATTEMPTS - 1)
 
     def copy(self, key: str, new: str) -> None:
         """Copy an object inside the store, without transferring its bytes."""
@@ -217,7 +215,7 @@ class ObjectStore:
                 result = send(api, self._stores[part_retries])
             except (MissingExtraError, KeyboardInterrupt, SystemExit, GeneratorExit):
                 raise
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 (raised below, as another class)
                 # obstore raises a subclass of BaseException, PanicException, for some malformed responses.
                 failure = _classify(error)
                 if not failure.is_temporary or attempt == attempts:
@@ -325,7 +323,7 @@ def _classify_response(name: str, text: str) -> _Failure:
     match, code = _STATUS.search(text), _CODE.search(text)
     status = int(match[1]) if match else 0
     cause = _describe(text, status, code)
-    if re.search(r"ExpiredToken|RequestExpired|TokenRefreshRequired|token (has|is) expired", text, re.I):
+    if re.search(r"ExpiredToken|RequestExpired|TokenRefreshRequired|token (has|is) expired", text, re.IGNORECASE):
         return _Failure("expired_credentials", f"the credentials have expired ({cause})", "renew the credentials")
     if "169.254.169.254" in text or "metadata.google" in text or "Credentials" in text:
         return _Failure("no_credentials", "no credentials were found", _CREDENTIALS_HINT)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
-import os
 import posixpath
 import queue
 import re
@@ -67,6 +66,8 @@ class RemoteStorage:
         Whether each folder is listed only once. False for writers, which must see the files of other writers.
     """
 
+    is_remote = True
+
     def __init__(
         self,
         options: Mapping[str, Any] | None = None,
@@ -127,14 +128,15 @@ class RemoteStorage:
         store, key = self._find_store(folder)
         names: list[str] | None
         try:
-            if folder.startswith(("https://", "http://")):
-                raise RemoteError("web servers do not list folders", kind="access_denied")
-            infos, folders = store.list(key)
+            listed = None if folder.startswith(("https://", "http://")) else store.list(key)
         except RemoteError as error:
             if error.kind != "access_denied":
                 raise
+            listed = None
+        if listed is None:
             names = None
         else:
+            infos, folders = listed
             # An object whose key is the folder itself marks an empty folder.
             found = {name[len(key) :].lstrip("/"): info for name, info in infos.items() if name != key}
             self._infos |= {f"{folder}/{name}": info for name, info in found.items()}
@@ -220,8 +222,9 @@ class RemoteStorage:
 
     def request_ranges(self, path: str, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> FetchedRanges:
         """Request ranges of an object, those that are close together in one request."""
-        merged = merge_ranges(starts, stops)
-        return FetchedRanges(*merged, [self.request(path, *pair) for pair in zip(*map(np.ndarray.tolist, merged))])
+        first, last = merge_ranges(starts, stops)
+        pairs = zip(first.tolist(), last.tolist(), strict=True)
+        return FetchedRanges(first, last, [self.request(path, start, stop) for start, stop in pairs])
 
     # Writing
 
@@ -388,9 +391,7 @@ def convert_remote_errors(path: str, action: str) -> Iterator[None]:
         ) from None
 
 
-def merge_ranges(
-    starts: NDArray[np.int64], stops: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def merge_ranges(starts: NDArray[np.int64], stops: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Sort ranges, merge those with small gaps between them, and divide those that are too large for one request."""
     order = np.argsort(starts, kind="stable")
     starts, stops = starts[order], np.maximum.accumulate(stops[order])

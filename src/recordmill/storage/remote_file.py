@@ -52,15 +52,18 @@ class RemoteFile:
             is_next = self._end - _CHUNK_BYTES * len(self._chunks) <= offset <= self._end + _MAX_SKIP_BYTES
             self._num_in_order = self._num_in_order + 1 if is_next else 0
             self._end = max(self._end, stop) if is_next else stop
-            if self._num_in_order > _READS_IN_ORDER:
-                chunk = self._find_chunk(offset // _CHUNK_BYTES)
-            else:
-                chunk = None
+            is_stream = self._num_in_order > _READS_IN_ORDER
+            chunk = self._find_chunk(offset // _CHUNK_BYTES) if is_stream else None
         if chunk is None:
             return self._storage.read_range(self._path, offset, stop)
         start = offset // _CHUNK_BYTES * _CHUNK_BYTES
-        # A source reads the rest, which is in the next chunk, by another call.
-        return chunk.result()[offset - start : stop - start]
+        try:
+            # A source reads the rest, which is in the next chunk, by another call.
+            return chunk.result()[offset - start : stop - start]
+        except Exception:
+            with self._lock:
+                self._chunks.clear()  # The next read requests them again.
+            raise
 
     def _find_chunk(self, number: int) -> Future[memoryview]:
         """Return a chunk, which may have been requested before, and request the next ones."""

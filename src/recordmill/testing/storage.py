@@ -29,6 +29,8 @@ class MemoryStorage:
         Content of each file, including files under temporary names.
     """
 
+    is_remote = False
+
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
         self._modified: dict[str, int] = {}
@@ -203,6 +205,8 @@ class FaultyStorage:
     >>> bytes(memoryview(source.read(0, 4)))
     b'0123'
     """
+
+    is_remote = False
 
     def __init__(
         self,

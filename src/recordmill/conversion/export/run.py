@@ -20,7 +20,9 @@ from recordmill.pipeline.dataset import Dataset
 from recordmill.pipeline.open import open as open_dataset
 from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stages.map import Map
-from recordmill.shards.paths import Paths, check_local_path
+from recordmill.shards.paths import Paths
+from recordmill.storage.addresses import check_local_path
+from recordmill.storage.choose import StorageOptions
 from recordmill.suggestions import suggest_arguments
 
 ExportForm = Literal["folder", "jsonl", "csv", "parquet", "webdataset"]
@@ -52,6 +54,7 @@ def export(  # noqa: PLR0913 (the options of one command)
     on_error: Literal["stop", "skip"] = "stop",
     progress: ProgressOption = None,
     overwrite: bool = False,
+    storage_options: StorageOptions = None,
 ) -> ExportResult:
     """Write the records of shards to files that other programs read.
 
@@ -89,6 +92,8 @@ def export(  # noqa: PLR0913 (the options of one command)
         of finished records and the total, or None if the total is unknown.
     overwrite : bool
         Whether to replace an existing file, or an existing folder with all files in it.
+    storage_options : mapping of str to object, optional
+        Settings for addresses such as ``s3://bucket/train``, as in `open`.
 
     Returns
     -------
@@ -135,7 +140,7 @@ def export(  # noqa: PLR0913 (the options of one command)
     )
     if max_shard_bytes is not None and max_shard_bytes < 1:
         raise ValueError(f"max_shard_bytes must be a positive integer, got {max_shard_bytes}")
-    dataset = source if isinstance(source, Dataset) else open_dataset(source)
+    dataset = source if isinstance(source, Dataset) else open_dataset(source, storage_options=storage_options)
     _check_dataset(dataset)
     faces = find_face_images(dataset) if to in _IMAGE_FORMS else None
     names = list(classes) if classes is not None else faces.names if faces is not None else dataset.classes

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill.errors import MissingInputError
-from recordmill.shards.paths import check_local_path
+from recordmill.storage.addresses import check_local_path
 from recordmill.types import Ragged
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp")

@@ -1,0 +1,42 @@
+"""Choose the storage for paths: the local file system, or remote storage for addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from recordmill.errors import UnsupportedPathError
+from recordmill.storage.addresses import is_address, redact
+from recordmill.storage.base import Storage
+from recordmill.storage.local import LOCAL
+
+if TYPE_CHECKING:
+    from recordmill.storage.block_cache import BlockCache
+
+StorageOptions = Mapping[str, Any] | None
+
+
+def choose_storage(
+    names: Sequence[str],
+    options: StorageOptions = None,
+    *,
+    max_requests: int | None = None,
+    cache: BlockCache | None = None,
+    for_writing: bool = False,
+) -> Storage:
+    """Return the storage for paths, which must be all local or all addresses; `options` are those of obstore."""
+    remote = [name for name in names if is_address(name)]
+    if not remote:
+        return LOCAL
+    if len(remote) < len(names):
+        local = next(name for name in names if not is_address(name))
+        raise UnsupportedPathError(
+            f"{redact(remote[0])} is an address, but {local!r} is a local path",
+            kind="remote_path",
+            shard=redact(remote[0]),
+            hint="open them separately, and combine the datasets with mix()",
+        )
+    from recordmill.storage.remote import RemoteStorage
+
+    limit = {} if max_requests is None else {"max_requests": max_requests}
+    return RemoteStorage(options, cache=cache, keeps_listings=not for_writing, **limit)
