@@ -88,6 +88,10 @@ class Origin(Protocol):
         """Return the number of samples in an epoch; None means endless."""
         ...
 
+    def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, NDArray[np.int64]]]:
+        """Return the sources of samples, and the positions in each of them, without reading anything."""
+        ...
+
     def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
         """Read the samples at `positions`. Errors name the positions of these samples in the dataset, `requested`."""
         ...
@@ -125,6 +129,10 @@ class SourceOrigin:
     def fingerprint(self) -> str:
         """Return the fingerprint of the source."""
         return self.source.fingerprint()
+
+    def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, NDArray[np.int64]]]:
+        """Return the source and the positions."""
+        return [(self.source, positions.array)]
 
     def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
         """Read the examples at the given positions. If the context collects errors, skip damaged examples."""
@@ -324,6 +332,13 @@ class CompiledPipeline:
         stages = [stage for stage in self.stages if isinstance(stage, OrderStage | Filter)]
         texts = [repr(replace(stage, timeout=None) if isinstance(stage, Filter) else stage) for stage in stages]
         return ".".join([self.origin.fingerprint(), *texts])
+
+    def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, NDArray[np.int64]]]:
+        """Return the sources of samples, and the positions in each of them, without reading anything."""
+        for step in reversed(self._steps):
+            if step.is_order:
+                positions = step.stage.map_positions(positions, step.upstream)
+        return self.origin.locate_records(positions)
 
     def evaluate(self, positions: Positions, context: Context, requested: Positions | None = None) -> SampleRows:
         """Return the samples at the given positions."""

@@ -97,7 +97,8 @@ class Dataset:
             Seed of the order, from 0 to 2**64 - 1.
         block : int, optional
             For slow disks: shuffle blocks of this many consecutive samples, then the samples of every 16 consecutive
-            blocks. Cannot be combined with `window`.
+            blocks. Cannot be combined with `window`. The default shuffles all samples; for remote shards, unless the
+            cache has room for all of them, it is the number of samples in 4 MiB. 1 shuffles all samples in any case.
         window : int, optional
             For disks on which only sequential reads are fast: move no sample by more than this many positions.
 
@@ -111,7 +112,9 @@ class Dataset:
         >>> sorted(int(sample["label"]) for sample in shuffled)
         [0, 1, 2, 3, 4, 5, 6, 7]
         """
-        return self.add_stage(Shuffle(seed, block, window))
+        if block is None and window is None:
+            block = max((getattr(source, "default_block", 1) for source in self.pipeline.sources), default=1)
+        return self.add_stage(Shuffle(seed, None if block == 1 and window is None else block, window))
 
     @suggest_arguments
     def take(self, count: int) -> Dataset:

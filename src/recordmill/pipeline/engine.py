@@ -35,6 +35,7 @@ from recordmill.pipeline.stats import Timings
 from recordmill.pipeline.watch import wait_for_result
 
 if TYPE_CHECKING:
+    from recordmill.pipeline.read_ahead import ReadAhead
     from recordmill.pipeline.stats import StatsCollector
 
 # Limits of a job, which builds one element or several small ones: total bytes and number of its elements.
@@ -345,9 +346,14 @@ class JobPlanner:
         """Return the positions in the epoch of the elements that a job builds."""
         return self._jobs[job]
 
-    def remove_job(self, job: int) -> None:
-        """Remove a finished job from the plan."""
-        del self._jobs[job]
+    @property
+    def last_element(self) -> int:
+        """Position in the epoch of the last element for which a job is planned."""
+        return self._next - self._options.part[1]
+
+    def remove_job(self, job: int) -> range:
+        """Remove a finished job from the plan; return its elements."""
+        return self._jobs.pop(job)
 
 
 class _ThreadTask:
@@ -384,7 +390,11 @@ class _ProcessTask:
 
 
 def run_epoch(
-    builder: BatchBuilder, options: PrefetchOptions, create_pool: CreatePool | None, stats: StatsCollector
+    builder: BatchBuilder,
+    options: PrefetchOptions,
+    create_pool: CreatePool | None,
+    stats: StatsCollector,
+    read_ahead: ReadAhead | None = None,
 ) -> Iterator[BatchResult]:
     """Yield the results of all jobs of an epoch in order. The last result may contain an error."""
     is_measured = stats.element_bytes > 0
@@ -407,6 +417,8 @@ def run_epoch(
         num_taken = 0
         while planner.plan(num_taken) > num_taken:
             started = perf_counter()
+            if read_ahead is not None:
+                read_ahead.prepare((builder.epoch, planner.last_element))
             if pool is None:
                 result = task(num_taken)
             else:
@@ -414,7 +426,9 @@ def run_epoch(
                 stats.count_request(pool)
                 result = wait_for_result(pool, num_taken, builder)
             stats.waited_s += perf_counter() - started
-            planner.remove_job(num_taken)
+            elements = planner.remove_job(num_taken)
+            if read_ahead is not None:
+                read_ahead.release((builder.epoch, elements.stop))
             num_taken += 1
             if num_taken <= _MEASURED_JOBS:
                 _measure_elements(result, planner, stats)

@@ -25,6 +25,7 @@ from recordmill.pipeline.stats import LoaderStats, StatsCollector
 
 if TYPE_CHECKING:
     from recordmill.pipeline.dataset import Dataset
+    from recordmill.pipeline.read_ahead import ReadAhead
 
 # Maximum memory of released batches that is kept for the next batches, also between epochs. It suffices for six batches
 # of 128 photographs in float32: two worker threads, two prefetched batches and a consumer that holds two.
@@ -91,6 +92,7 @@ class Loader:
         self._iterations: WeakSet[Generator[Any]] = WeakSet()
         self._current: object = None  # Identifies the iteration that updates the state.
         self._is_closed = False
+        self._read_ahead: ReadAhead | None = None
         if dataset.pipeline.has_filter and options.on_error == "substitute":
             raise ValueError(
                 'on_error="substitute" cannot be combined with filter, which makes the number of samples unknown; '
@@ -187,22 +189,54 @@ class Loader:
 
     def _iterate_unfiltered(self, builder: BatchBuilder, state: State) -> Generator[tuple[Any, State]]:
         limit = self._create_empty_batch_limit(builder, state)
-        options, create_pool = (
-            self._create_prefetch_options(builder.in_processes),
-            self._create_pool_factory(builder.in_processes),
-        )
-        for result in run_epoch(builder, options, create_pool, self._stats):
-            self._add_to_stats_and_report(result)
-            for number, element in result.elements:
-                if element is None:
-                    limit.add_failed_batch(result.skipped)
-                    continue
-                limit.num_failed, limit.is_empty = 0, False
-                position = builder.sampler.position_after(number + 1)
-                yield element, State(state.epoch, position, position)
-            if result.error is not None:
-                raise result.error
+        options = self._create_prefetch_options(builder.in_processes)
+        create_pool = self._create_pool_factory(builder.in_processes)
+        read_ahead = self._take_read_ahead(builder, state)
+        next_epoch = None
+        try:
+            for result in run_epoch(builder, options, create_pool, self._stats, read_ahead):
+                self._add_to_stats_and_report(result)
+                for number, element in result.elements:
+                    if element is None:
+                        limit.add_failed_batch(result.skipped)
+                        continue
+                    limit.num_failed, limit.is_empty = 0, False
+                    position = builder.sampler.position_after(number + 1)
+                    yield element, State(state.epoch, position, position)
+                if result.error is not None:
+                    raise result.error
+            next_epoch = state.epoch + 1
+        finally:
+            self._keep_read_ahead(read_ahead, next_epoch)
         limit.finish()
+
+    def _take_read_ahead(self, builder: BatchBuilder, state: State) -> ReadAhead | None:
+        """Start to request the records of remote sources, or continue where the last epoch ended."""
+        if builder.in_processes or not any(getattr(source, "is_remote", False) for source in builder.pipeline.sources):
+            return None
+        from recordmill.pipeline.read_ahead import ReadAhead
+
+        part, start = self._options.workers, (builder.epoch, self._options.workers[0])
+        read_ahead, self._read_ahead = self._read_ahead, None
+        if read_ahead is not None:
+            if read_ahead.position == start and not state.position:
+                return read_ahead
+            read_ahead.close()
+
+        def create_builder(epoch: int) -> BatchBuilder:
+            return builder if epoch == builder.epoch else self._create_builder(State(epoch))
+
+        return ReadAhead(create_builder, part, start)
+
+    def _keep_read_ahead(self, read_ahead: ReadAhead | None, next_epoch: int | None) -> None:
+        """Keep what was requested for the next epoch; drop it if the iteration did not reach its end."""
+        if read_ahead is None:
+            return
+        if next_epoch is None or self._is_closed or self._read_ahead is not None:
+            read_ahead.close()
+        else:
+            read_ahead.release((next_epoch, self._options.workers[0]))
+            self._read_ahead = read_ahead
 
     def _iterate_filtered(self, builder: BatchBuilder, state: State) -> Generator[tuple[Any, State]]:
         from recordmill.pipeline.filtered_run import FilteredRun
@@ -331,6 +365,7 @@ class Loader:
         for iteration in list(self._iterations):
             self._close_iteration(iteration)
         self._memory.close()
+        self._keep_read_ahead(self._read_ahead, None)
 
     def _close_iteration(self, iteration: Generator[Any]) -> None:
         try:

@@ -8,7 +8,7 @@ import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +30,14 @@ from recordmill.shards.native_errors import NATIVE_ERRORS, find_failed_source, n
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard
 from recordmill.shards.paths import Paths, add_pattern_hint, list_paths, no_shard_error
 from recordmill.shards.reader import ShardReader, open_reader, resolve_position, resolve_positions
-from recordmill.shards.remote_reads import fetch_sources, load_indexes, locate_frames
+from recordmill.shards.remote_reads import fetch_sources, load_indexes, locate_frames, request_frames
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import choose_storage
 from recordmill.storage.compression import check_compression
 from recordmill.types import Ragged, RecordRef
+
+if TYPE_CHECKING:
+    from recordmill.storage.remote import RemoteStorage
 
 Ints = NDArray[np.int64]
 
@@ -42,6 +45,8 @@ Ints = NDArray[np.int64]
 _MAX_SCANS = 8
 # Maximum size of the payloads from which `open` infers a schema. It is small, because the caller waits for `open`.
 _SAMPLE_BYTES = 16 << 20
+# Size of the blocks that are shuffled by default if the shards are remote.
+_BLOCK_BYTES = 4 << 20
 # If the mean record size in bytes is at least this, the allocator is configured to keep freed memory for reuse.
 _LARGE_RECORD_BYTES = 16 << 10
 
@@ -139,6 +144,23 @@ class ShardCollection:
         return schema
 
     @property
+    def is_remote(self) -> bool:
+        """True if the shards are in remote storage."""
+        return self.storage.is_remote
+
+    @property
+    def default_block(self) -> int:
+        """Number of records in the blocks that are shuffled by default; 1 to shuffle all records."""
+        if not self.is_remote or self._fits_in_cache():
+            return 1
+        return min(max(_BLOCK_BYTES // self.mean_bytes, 1), max(len(self), 1))
+
+    def _fits_in_cache(self) -> bool:
+        storage: RemoteStorage = self.storage  # type: ignore[assignment]
+        sizes = [storage.stat(path).num_bytes for reader in self.readers for path in reader.files]
+        return storage.cache is not None and storage.cache.has_room_for(sizes)
+
+    @property
     def codec(self) -> PayloadCodec:
         """Codec that parses payloads to examples."""
         return PAYLOADS[self.codec_name]
@@ -216,6 +238,14 @@ class ShardCollection:
             return [shard.source for shard in shards]
         limit = self.limits.get("max_record_bytes") or DEFAULT_MAX_RECORD_BYTES
         return fetch_sources(shards, which, frames[0], frames[1], limit)
+
+    def request_ahead(self, positions: Ints) -> Callable[[], None]:
+        """Request the frames of records that will be read soon from remote storage; return a function to drop them."""
+        (which, used), _, *frames = self._locate_frames(positions)
+        window = request_frames([self.readers[number].shard for number in used], which, frames[0], frames[1])
+        storage: RemoteStorage = self.storage  # type: ignore[assignment]
+        storage.ahead.append(window)
+        return lambda: storage.drop_ahead(window)
 
     def _read_shard_by_shard(
         self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema

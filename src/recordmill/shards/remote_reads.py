@@ -51,31 +51,37 @@ def locate_frames(readers: Sequence[ShardReader], starts: Sequence[int], positio
     return (which.astype(np.int64), used.tolist()), rows, offsets, lengths, known
 
 
+def request_frames(shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints) -> dict[str, FetchedRanges]:
+    """Request the frames of records from all shards; return the ranges by the path of the shard.
+
+    Shards that must be read as a stream, because they are compressed or consist of several files, are omitted.
+    """
+    requested = {}
+    for number, shard in enumerate(shards):
+        chosen = which == number
+        if _has_random_access(shard) and chosen.any():
+            stops = np.minimum(offsets[chosen] + lengths[chosen], shard.source.num_bytes or 0)
+            storage: RemoteStorage = shard.storage  # type: ignore[assignment]
+            requested[shard.paths[0]] = storage.request_ranges(shard.paths[0], offsets[chosen], stops)
+    return requested
+
+
+def _has_random_access(shard: OpenShard) -> bool:
+    return shard.compression is None and len(shard.paths) == 1
+
+
 def fetch_sources(
     shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints, max_record_bytes: int
 ) -> list[_core.Source]:
     """Request the frames of records from all shards, and return sources of these frames."""
-    fetched = [
-        _request_frames(shard, offsets[which == number], lengths[which == number])
-        for number, shard in enumerate(shards)
-    ]
+    requested = request_frames(shards, which, offsets, lengths)
     sources = []
-    for shard, ranges in zip(shards, fetched, strict=True):
+    for shard in shards:
+        ranges = requested.get(shard.paths[0])
         if ranges is None:
             sources.append(shard.source)
             continue
         with native_errors(shard.name):
-            parts = [part.result() for part in ranges.parts]
-            num_bytes = shard.source.num_bytes or 0
-            source = _core.Source.from_ranges(num_bytes, ranges.starts.tolist(), parts)
+            source = _core.Source.from_ranges(shard.source.num_bytes or 0, *ranges.wait())
             sources.append(source.with_record_limit(max_record_bytes))
     return sources
-
-
-def _request_frames(shard: OpenShard, offsets: Ints, lengths: Ints) -> FetchedRanges | None:
-    """Request frames; return None if the shard must be read as a stream, because it is compressed or several files."""
-    if shard.compression is not None or len(shard.paths) > 1 or not len(offsets):
-        return None
-    storage: RemoteStorage = shard.storage  # type: ignore[assignment]
-    stops = np.minimum(offsets + lengths, shard.source.num_bytes or 0)
-    return storage.request_ranges(shard.paths[0], offsets, stops)

@@ -17,7 +17,7 @@ import re
 import struct
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Self
 
@@ -75,6 +75,11 @@ class BlockCache:
         if len(parts) == 1 and parts[0] is not None:
             return parts[0], num_cached
         return memoryview(b"".join(part for part in parts if part is not None)), num_cached
+
+    def has_room_for(self, sizes: Sequence[int]) -> bool:
+        """Return True if files of these sizes fit in the cache, whatever is in it now."""
+        num_blocks = sum(-(-size // BLOCK_BYTES) for size in sizes)
+        return self.max_bytes is None or num_blocks * BLOCK_BYTES <= self.max_bytes
 
     def _download_missing(
         self,

@@ -41,7 +41,7 @@ class FetchedRanges(NamedTuple):
     Parameters
     ----------
     starts, stops : ndarray of int64, shape (n,)
-        Ranges in bytes, increasing and disjoint.
+        Ranges in bytes, in increasing order.
     parts : list of Future
         Content of each range.
     """
@@ -49,6 +49,30 @@ class FetchedRanges(NamedTuple):
     starts: NDArray[np.int64]
     stops: NDArray[np.int64]
     parts: list[Future[memoryview]]
+
+    def wait(self) -> tuple[list[int], list[memoryview]]:
+        """Wait for the content; return the starts and the content of disjoint ranges."""
+        starts: list[int] = []
+        parts: list[memoryview] = []
+        end = 0
+        for start, part in zip(self.starts.tolist(), self.parts, strict=True):
+            data = part.result()[max(end - start, 0) :]
+            if len(data):
+                starts.append(max(start, end))
+                parts.append(data)
+                end = starts[-1] + len(data)
+        return starts, parts
+
+    def select(self, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> tuple[FetchedRanges, NDArray[np.bool_]]:
+        """Return the ranges that contain others, and which of these others are not contained."""
+        first = np.searchsorted(self.starts, starts, side="right") - 1
+        last = np.searchsorted(self.starts, stops - 1, side="right") - 1
+        # A range that was too large for one request continues in the next one.
+        gaps = np.concatenate(([0], np.cumsum(self.starts[1:] != self.stops[:-1])))
+        inside = (first >= 0) & (stops <= self.stops[last]) & (gaps[first] == gaps[last])
+        pairs = zip(first[inside].tolist(), last[inside].tolist(), strict=True)
+        used = sorted({number for low, high in pairs for number in range(low, high + 1)})
+        return FetchedRanges(self.starts[used], self.stops[used], [self.parts[number] for number in used]), ~inside
 
 
 class RemoteStorage:
@@ -83,6 +107,8 @@ class RemoteStorage:
         self._infos: dict[str, ObjectInfo] = {}
         # Names in each listed folder; None for one that cannot be listed.
         self._listings: dict[str, list[str] | None] = {}
+        # Ranges that were requested for records which will be read soon, by address; the oldest first.
+        self.ahead: list[dict[str, FetchedRanges]] = []
 
     def _find_store(self, path: str) -> tuple[ObjectStore, str]:
         root, key = split_address(path)
@@ -221,10 +247,28 @@ class RemoteStorage:
         return data
 
     def request_ranges(self, path: str, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> FetchedRanges:
-        """Request ranges of an object, those that are close together in one request."""
-        first, last = merge_ranges(starts, stops)
-        pairs = zip(first.tolist(), last.tolist(), strict=True)
-        return FetchedRanges(first, last, [self.request(path, start, stop) for start, stop in pairs])
+        """Request ranges of an object, those that are close together in one request.
+
+        Ranges that were requested ahead are not requested again.
+        """
+        found = []
+        for window in list(self.ahead):
+            if path in window and len(starts):
+                ranges, rest = window[path].select(starts, stops)
+                found.append(ranges)
+                starts, stops = starts[rest], stops[rest]
+        if len(starts):
+            first, last = merge_ranges(starts, stops)
+            pairs = zip(first.tolist(), last.tolist(), strict=True)
+            found.append(FetchedRanges(first, last, [self.request(path, start, stop) for start, stop in pairs]))
+        return found[0] if len(found) == 1 else _join_ranges(found)
+
+    def drop_ahead(self, window: dict[str, FetchedRanges]) -> None:
+        """Drop ranges that were requested ahead."""
+        self.ahead[:] = [other for other in self.ahead if other is not window]
+        for ranges in window.values():
+            for part in ranges.parts:
+                part.cancel()
 
     # Writing
 
@@ -292,7 +336,7 @@ class RemoteStorage:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes for pickling, without what was counted in this process."""
-        return self.__dict__ | {"traffic": Traffic(), "_stores": {}}
+        return self.__dict__ | {"traffic": Traffic(), "_stores": {}, "ahead": []}
 
 
 class RemoteOutputFile:
@@ -389,6 +433,14 @@ def convert_remote_errors(path: str, action: str) -> Iterator[None]:
             shard=redact(path),
             hint=error.hint,
         ) from None
+
+
+def _join_ranges(found: Sequence[FetchedRanges]) -> FetchedRanges:
+    """Combine ranges of one file, which may overlap."""
+    starts, stops = (np.concatenate([getattr(ranges, name) for ranges in found]) for name in ("starts", "stops"))
+    parts = [part for ranges in found for part in ranges.parts]
+    order = np.argsort(starts, kind="stable").tolist()
+    return FetchedRanges(starts[order], stops[order], [parts[number] for number in order])
 
 
 def merge_ranges(starts: NDArray[np.int64], stops: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

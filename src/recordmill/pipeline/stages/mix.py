@@ -159,6 +159,16 @@ class Mixture:
         inner = ", ".join(part.fingerprint() for part in self.parts)
         return f"mix([{inner}], {list(self.shares)}, {self.num_samples})"
 
+    def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, Ints]]:
+        """Return the sources of samples, and the positions in each of them, without reading anything."""
+        chosen, ordinals = self._locate_in_parts(positions)
+        found = []
+        for number, part in enumerate(self.parts):
+            rows = np.flatnonzero(chosen == number)
+            if len(rows):
+                found += part.locate_records(Positions(*np.divmod(ordinals[rows], len(part))))
+        return found
+
     def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
         """Read the samples at the given positions. A part whose samples are used up continues with its next epoch."""
         chosen, ordinals = self._locate_in_parts(positions)
