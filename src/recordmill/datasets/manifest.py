@@ -93,7 +93,13 @@ def manifest_path(prefix: str) -> str:
 
 def find_manifests(names: Sequence[str]) -> list[str]:
     """Return the manifests among the names of the files in a folder, in alphabetical order."""
-    return sorted([name for name in names if name.startswith(".") and name.endswith(MANIFEST_SUFFIX)])
+    return sorted(filter(is_manifest, names))
+
+
+def is_manifest(path: str) -> bool:
+    """Return True if a file is a manifest, by its name."""
+    name = os.path.basename(path)
+    return name.startswith(".") and name.endswith(MANIFEST_SUFFIX)
 
 
 def serialize_manifest(manifest: Manifest) -> bytes:

@@ -265,6 +265,12 @@ class CompiledPipeline:
         return any(isinstance(stage, Shuffle) for stage in self.stages) or any(part.is_shuffled for part in parts)
 
     @property
+    def shuffle_quality(self) -> float | None:
+        """Quality of the best shuffle stage, see `Shuffle.quality`; None without one."""
+        shuffles = [(stage, number) for number, stage in enumerate(self.stages) if isinstance(stage, Shuffle)]
+        return max((stage.quality(self.lengths[number] or 0) for stage, number in shuffles), default=None)
+
+    @property
     def map_stages(self) -> list[Map]:
         """Map stages of the pipeline. Map stages inside the pipelines that it mixes come first."""
         return [*self.origin.map_stages, *(stage for stage in self.stages if isinstance(stage, Map))]

@@ -22,6 +22,7 @@ from recordmill.pipeline.engine import BatchBuilder, BatchResult, CreatePool, Pr
 from recordmill.pipeline.failures import EmptyBatchLimit, FailureReport, OnError
 from recordmill.pipeline.state import State, check_state, parse_state
 from recordmill.pipeline.stats import LoaderStats, StatsCollector
+from recordmill.storage.base import Traffic
 
 if TYPE_CHECKING:
     from recordmill.pipeline.dataset import Dataset
@@ -93,6 +94,7 @@ class Loader:
         self._current: object = None  # Identifies the iteration that updates the state.
         self._is_closed = False
         self._read_ahead: ReadAhead | None = None
+        self._first_traffic = self._measure_traffic()
         if dataset.pipeline.has_filter and options.on_error == "substitute":
             raise ValueError(
                 'on_error="substitute" cannot be combined with filter, which makes the number of samples unknown; '
@@ -357,7 +359,18 @@ class Loader:
         -------
         LoaderStats
         """
-        return self._stats.stats()
+        traffic = self._measure_traffic()
+        return replace(
+            self._stats.stats(),
+            traffic=None if traffic is None else traffic - (self._first_traffic or Traffic()),
+            shuffle_quality=self._dataset.pipeline.shuffle_quality,
+        )
+
+    def _measure_traffic(self) -> Traffic | None:
+        """Return the traffic of all remote sources; None if there are none."""
+        sources = [source for source in self._dataset.pipeline.sources if getattr(source, "is_remote", False)]
+        storages: dict[int, Any] = {id(source.storage): source.storage for source in sources}  # type: ignore[attr-defined]
+        return sum((storage.traffic for storage in storages.values()), Traffic()) if storages else None
 
     def close(self) -> None:
         """Stop the workers. The loader cannot be used afterwards; a thread that waits for an element gets an error."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from recordmill.storage.base import Traffic
 
 if TYPE_CHECKING:
     from recordmill.concurrency.pool import PoolCounters, WorkerPool
@@ -124,6 +126,11 @@ class LoaderStats:
         Stages, the slowest first.
     in_processes : bool
         Whether functions of `map` run in worker processes.
+    traffic : Traffic, optional
+        Requests and bytes of remote shards, without those of worker processes.
+    shuffle_quality : float or None
+        Probability that two consecutive samples come from different blocks or windows as stored: 1 for a full shuffle,
+        None without a shuffle.
     """
 
     elements: int
@@ -136,6 +143,8 @@ class LoaderStats:
     queue_depth: float
     stages: tuple[StageStats, ...]
     in_processes: bool = False
+    traffic: Traffic | None = None
+    shuffle_quality: float | None = None
 
     @property
     def samples_per_s(self) -> float:
@@ -176,11 +185,24 @@ class LoaderStats:
     def to_json(self) -> dict[str, Any]:
         """Return the statistics as a dict that can be written as JSON."""
         names = ("elements", "samples", "num_bytes", "elapsed_s", "waited_s", "workers", "worker_wait_s", "queue_depth")
-        return {name: getattr(self, name) for name in names} | {
-            "stages": {stage.name: {"busy_s": stage.busy_s, "waited_s": stage.waited_s} for stage in self.stages},
-            "samples_per_s": self.samples_per_s,
-            "bottleneck": self.bottleneck,
-        }
+        traffic = {} if self.traffic is None else {"traffic": asdict(self.traffic)}
+        return (
+            {name: getattr(self, name) for name in (*names, "shuffle_quality")}
+            | traffic
+            | {
+                "stages": {stage.name: {"busy_s": stage.busy_s, "waited_s": stage.waited_s} for stage in self.stages},
+                "samples_per_s": self.samples_per_s,
+                "bottleneck": self.bottleneck,
+            }
+        )
+
+    def _describe_traffic(self) -> str:
+        traffic = self.traffic or Traffic()
+        text = (
+            f"{traffic.requests:,} requests ({traffic.retries:,} repeated), {traffic.num_bytes / 1e6:,.1f} MB received"
+        )
+        text += f", {traffic.cached_bytes / 1e6:,.1f} MB from the cache" if traffic.cached_bytes else ""
+        return text + ("" if self.shuffle_quality is None else f", shuffle quality {self.shuffle_quality:.3f}")
 
     def __str__(self) -> str:
         """Return a readable summary of several lines."""
@@ -188,6 +210,8 @@ class LoaderStats:
         lines += [
             f"  {stage.name:<8}{stage.busy_s:10.2f} s busy, {stage.waited_s:.2f} s waiting" for stage in self.stages
         ]
+        if self.traffic is not None:
+            lines.append(f"  {self._describe_traffic()}")
         lines.append(f"  {'wait':<8}{self.waited_s:10.2f} s of the consumer, {self.worker_wait_s:.2f} s of the workers")
         return "\n".join([*lines, self.bottleneck])
 

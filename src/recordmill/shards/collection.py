@@ -43,6 +43,7 @@ Ints = NDArray[np.int64]
 
 # Maximum number of shards that are scanned concurrently.
 _MAX_SCANS = 8
+_MAX_REMOTE_SCANS = 32
 # Maximum size of the payloads from which `open` infers a schema. It is small, because the caller waits for `open`.
 _SAMPLE_BYTES = 16 << 20
 # Size of the blocks that are shuffled by default if the shards are remote.
@@ -484,9 +485,19 @@ def open_readers(
     """Open shards and load their indexes; raise FormatError if their formats differ."""
     opened: dict[str, ShardReader] = {}
     try:
-        for name in names:
-            # The format of an empty file cannot be detected. It is opened below with the format of the other shards.
-            if storage.stat(name).num_bytes:
+        # The format of an empty file cannot be detected. It is opened below with the format of the other shards.
+        nonempty = [name for name in names if storage.stat(name).num_bytes]
+        if storage.is_remote:
+            from recordmill.concurrency.threads import map_range
+
+            readers = map_range(
+                lambda number: open_reader([nonempty[number]], storage, format=format, **options),
+                len(nonempty),
+                _MAX_REMOTE_SCANS,
+            )
+            opened = dict(zip(nonempty, readers, strict=True))
+        else:
+            for name in nonempty:
                 opened[name] = open_reader([name], storage, format=format, **options)
     except FormatError as error:
         add_pattern_hint(error, names)
@@ -506,7 +517,7 @@ def open_readers(
 
 def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Storage) -> list[RecordmillError | None]:
     """Load the index of each shard and return its first damage or None. Scan shards without a sidecar concurrently."""
-    if all(map(storage.exists, map(sidecar_path, names))):
+    if not storage.is_remote and all(map(storage.exists, map(sidecar_path, names))):
         return [_load_index_and_find_damage(reader) for reader in readers]
     import hashlib  # noqa: F401 (Scans use it in threads; an import there may find no free file descriptor.)
 
@@ -514,7 +525,8 @@ def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Sto
 
     try:
         if not is_near_descriptor_limit():
-            return map_range(lambda number: _load_index_and_find_damage(readers[number]), len(readers), _MAX_SCANS)
+            limit = _MAX_REMOTE_SCANS if storage.is_remote else _MAX_SCANS
+            return map_range(lambda number: _load_index_and_find_damage(readers[number]), len(readers), limit)
     except OSError as error:
         if error.errno != errno.EMFILE:
             raise

@@ -20,6 +20,7 @@ from recordmill.datasets.manifest import (
     ManifestShard,
     Probes,
     find_manifests,
+    is_manifest,
     load_manifest,
     manifest_path,
 )
@@ -228,6 +229,10 @@ def _merge_selections(selections: Sequence[Selection]) -> Selection:
 
 
 def _select_source(name: str, storage: Storage, has_journal: Callable[[str], bool]) -> Selection:
+    if is_manifest(name):
+        return _select_listed(name, storage)
+    if not storage.can_list(os.path.dirname(name)):
+        return _select_without_listing(name, storage)
     files = expand_path(name, storage)
     if files == [name]:
         return _select_file(name, storage, has_journal)
@@ -241,6 +246,25 @@ def _select_source(name: str, storage: Storage, has_journal: Callable[[str], boo
     if not (selection.files or selection.missing or selection.interrupted):
         raise no_shard_error(name)
     return selection
+
+
+def _select_listed(path: str, storage: Storage) -> Selection:
+    """Select the shards in a manifest, which must all exist."""
+    manifest = load_manifest(storage, path)
+    if manifest is None:
+        raise no_shard_error(path)
+    return Selection(_list_shards(path, manifest), complete=True, manifests={path: manifest})
+
+
+def _select_without_listing(name: str, storage: Storage) -> Selection:
+    """Select the files with a name, or those in the manifest of a prefix, on a server that does not list folders."""
+    files = storage.expand(name)
+    if files:
+        return Selection(files)
+    path = manifest_path(build_path_prefix(name))
+    if not storage.exists(path):
+        raise no_shard_error(name)
+    return _select_listed(path, storage)
 
 
 def _select_file(path: str, storage: Storage, has_journal: Callable[[str], bool]) -> Selection:

@@ -31,6 +31,8 @@ _MAGIC = b"RMBLOCK1"
 _HEADER = struct.Struct(f"<8sQ{BLOCK_BYTES // _PIECE_BYTES}II")
 _FOLDER_NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}")
 _BLOCK_NAME = re.compile(r"\d+\.block(?P<temporary>\.tmp-[0-9a-f]+)?")
+# Number of consecutive blocks that one lock protects.
+_LOCKED_BLOCKS = 8
 # Files of a writer that was killed are removed after this time.
 _LEFTOVER_S = 3600
 # Maximum size of a request for missing blocks.
@@ -54,7 +56,8 @@ class BlockCache:
         self.folder, self.max_bytes = os.path.abspath(folder), max_bytes
         self._is_writable = True
         self._folders: dict[tuple[str, ObjectInfo], str] = {}
-        self._lock = Lock()
+        self._lock, self._process = Lock(), os.getpid()
+        self._locks: dict[tuple[str, int], Lock] = {}
         try:
             os.makedirs(self.folder, exist_ok=True)
             with self._locked_total() as total:
@@ -71,10 +74,23 @@ class BlockCache:
         ]
         num_cached = sum(len(part) for part in parts if part is not None)
         if num_cached < stop - start:
-            self._download_missing(folder, numbers, parts, (start, stop, info.num_bytes), download)
+            # Only one thread downloads a block.
+            with contextlib.ExitStack() as locks:
+                for group in range(numbers[0] // _LOCKED_BLOCKS, numbers[-1] // _LOCKED_BLOCKS + 1):
+                    locks.enter_context(self._find_lock(folder, group))
+                for row, number in enumerate(numbers):
+                    if parts[row] is None:
+                        parts[row] = _read_block(folder, number, *_clip(number, start, stop))
+                self._download_missing(folder, numbers, parts, (start, stop, info.num_bytes), download)
         if len(parts) == 1 and parts[0] is not None:
             return parts[0], num_cached
         return memoryview(b"".join(part for part in parts if part is not None)), num_cached
+
+    def _find_lock(self, folder: str, group: int) -> Lock:
+        """Return the lock of a group of blocks, which threads take in increasing order."""
+        if self._process != os.getpid():  # A thread of the parent process may have had a lock.
+            self._process, self._locks = os.getpid(), {}
+        return self._locks.setdefault((folder, group), Lock())
 
     def has_room_for(self, sizes: Sequence[int]) -> bool:
         """Return True if files of these sizes fit in the cache, whatever is in it now."""
@@ -203,6 +219,7 @@ class BlockCache:
         """Restore the cache; the folder was counted when the cache was created."""
         self.__dict__.update(state)
         self._is_writable, self._folders, self._lock = True, {}, Lock()
+        self._process, self._locks = os.getpid(), {}
 
 
 class _LockedTotal:

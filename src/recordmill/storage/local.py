@@ -68,6 +68,11 @@ class LocalStorage:
         with convert_write_errors(path, "cannot remove the file"), contextlib.suppress(FileNotFoundError):
             os.unlink(path)
 
+    def can_list(self, folder: str) -> bool:
+        """Return True, because all folders can be listed."""
+        del folder
+        return True
+
     def list_names(self, folder: str) -> list[str]:
         """Return the names of all entries of a folder, hidden ones included, in any order."""
         try:

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import ExtensionFileLoader
 from threading import Lock
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from recordmill.errors import MissingExtraError, RemoteError, ShardChangedError
 from recordmill.storage.addresses import redact
+from recordmill.storage.base import Traffic
 
 T = TypeVar("T")
 
@@ -53,26 +53,6 @@ class ObjectInfo(NamedTuple):
     num_bytes: int
     modified_ns: int
     version: str
-
-
-@dataclass(slots=True)
-class Traffic:
-    """Numbers of requests and bytes, which all stores of one dataset share.
-
-    Parameters
-    ----------
-    requests, retries : int
-        Number of requests, and how many of them repeated a failed one.
-    num_bytes : int
-        Bytes that were received.
-    cached_bytes : int
-        Bytes that were read from the cache instead.
-    """
-
-    requests: int = 0
-    retries: int = 0
-    num_bytes: int = 0
-    cached_bytes: int = 0
 
 
 class ObjectStore:

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from recordmill import _core
 from recordmill.errors import RemoteError, WriteError
 from recordmill.storage.addresses import expand_braces, redact, split_address
-from recordmill.storage.base import Stat, output_exists_error
+from recordmill.storage.base import Stat, Traffic, output_exists_error
 from recordmill.storage.block_cache import BlockCache
 from recordmill.storage.compression import Compression
 from recordmill.storage.local import natural_sort_key, temporary_path
-from recordmill.storage.object_store import DEFAULT_MAX_REQUESTS, ObjectInfo, ObjectStore, Traffic
+from recordmill.storage.object_store import DEFAULT_MAX_REQUESTS, ObjectInfo, ObjectStore
 from recordmill.storage.remote_file import RemoteFile
 
 # Ranges are requested together if the gap between them has at most this many bytes, because receiving it takes about as
@@ -121,8 +121,21 @@ class RemoteStorage:
 
     def expand(self, pattern: str) -> list[str]:
         """List the files that an address, pattern or folder stands for, in natural order."""
-        names = [name for address in expand_braces(pattern) for name in self._expand_pattern(address)]
+        patterns = list(expand_braces(pattern))
+        if len(patterns) > 1 and not self.can_list(patterns[0].rpartition("/")[0]):
+            self._find_infos(patterns)
+        names = [name for address in patterns for name in self._expand_pattern(address)]
         return sorted(dict.fromkeys(names), key=natural_sort_key)
+
+    def _find_infos(self, paths: Sequence[str]) -> None:
+        """Request the properties of many objects at the same time."""
+        requests = []
+        for path in paths:
+            store, key = self._find_store(path)
+            requests.append((path, store.submit(store.head, key)))
+        for path, request in requests:
+            with contextlib.suppress(FileNotFoundError):
+                self._infos[path] = request.result()
 
     def _expand_pattern(self, pattern: str) -> list[str]:
         key = split_address(pattern).key
@@ -172,7 +185,7 @@ class RemoteStorage:
         return names
 
     def can_list(self, folder: str) -> bool:
-        """Return True if the names in a folder are known."""
+        """Return True if the server lists the names in a folder."""
         return self._list(folder.rstrip("/")) is not None
 
     def list_names(self, folder: str) -> list[str]:

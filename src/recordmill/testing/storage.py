@@ -77,6 +77,11 @@ class MemoryStorage:
         """Remove a file; has no effect if it does not exist."""
         self.files.pop(path, None)
 
+    def can_list(self, folder: str) -> bool:
+        """Return True, because all folders can be listed."""
+        del folder
+        return True
+
     def list_names(self, folder: str) -> list[str]:
         """Return the names of all files in a folder, hidden ones included."""
         return [os.path.basename(path) for path in self.files if os.path.dirname(path) == folder.rstrip("/")]
@@ -290,6 +295,11 @@ class FaultyStorage:
         """Remove a file; has no effect if it does not exist."""
         self.record_operation("remove", path)
         self._storage.remove(path)
+
+    def can_list(self, folder: str) -> bool:
+        """Return True, because all folders can be listed."""
+        del folder
+        return True
 
     def list_names(self, folder: str) -> list[str]:
         """Return the names of all files in a folder, hidden ones included."""
