@@ -245,3 +245,31 @@ class Fault:
         """Return the location, the kind and the message on one line."""
         location = [f"{name} {getattr(self, name)}" for name in ("record", "offset") if getattr(self, name) is not None]
         return ": ".join([", ".join([self.shard, *location]), self.kind, self.message])
+
+
+@dataclass(slots=True)
+class Traffic:
+    """Numbers of requests to remote storage, and of the bytes that were read.
+
+    Parameters
+    ----------
+    requests, retries : int
+        Number of requests, and how many of them repeated a failed one.
+    num_bytes : int
+        Bytes that were received.
+    cached_bytes : int
+        Bytes that were read from the cache instead.
+    """
+
+    requests: int = 0
+    retries: int = 0
+    num_bytes: int = 0
+    cached_bytes: int = 0
+
+    def __add__(self, other: Traffic) -> Traffic:
+        """Return the sum of two traffics."""
+        return Traffic(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+    def __sub__(self, other: Traffic) -> Traffic:
+        """Return the traffic since an earlier time."""
+        return Traffic(*(getattr(self, name) - getattr(other, name) for name in self.__slots__))

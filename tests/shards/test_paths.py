@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,14 +86,16 @@ def test_open_rejects_open_file(folder: Path) -> None:
         rm.open(file)  # type: ignore[arg-type]
 
 
-ADDRESSES = ["s3://bucket/train", "gs://bucket/part-*", "https://example.org/a.rec", "file:///data/a.rec"]
-USERS_OF_PATHS: dict[str, Callable[[Any], object]] = READERS | {
-    "open_list": lambda path: rm.open(["part-0.tfrecord", path]),
+USERS_OF_STORAGE: dict[str, Callable[[Any], object]] = READERS | {
     "PayloadReader": rm.PayloadReader,
-    "read_faces": rm.read_faces,
     "ShardWriter": rm.ShardWriter,
     "PayloadWriter": lambda path: rm.PayloadWriter(path, format="tfrecord"),
     "pack": lambda path: rm.pack([{"id": 1}], path),
+    "convert": lambda path: rm.convert(path, "out/train"),
+    "iterate_payloads": lambda path: list(rm.iterate_payloads(path)),
+    "read_faces": rm.read_faces,
+}
+USERS_OF_LOCAL_FILES: dict[str, Callable[[Any], object]] = {
     "pack_source": lambda path: rm.pack(path, "out"),
     "ImageFolder": lambda path: len(rm.ImageFolder(path)),
     "ImagePairs": lambda path: len(rm.ImagePairs(path, ".")),
@@ -102,24 +105,55 @@ USERS_OF_PATHS: dict[str, Callable[[Any], object]] = READERS | {
 }
 
 
-@pytest.mark.parametrize("name", USERS_OF_PATHS)
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_address_is_rejected_as_path(name: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", USERS_OF_STORAGE | USERS_OF_LOCAL_FILES)
+@pytest.mark.parametrize("address", ["hdfs://host/train", "ftp://example.org/a.rec"])
+def test_address_of_unknown_scheme_is_rejected(
+    name: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(
-        rm.UnsupportedPathError, match="remote storage is not supported, the path must be local"
-    ) as caught:
-        USERS_OF_PATHS[name](address)
+    with pytest.raises(rm.UnsupportedPathError, match=r"that begin with .*: are not supported") as caught:
+        (USERS_OF_STORAGE | USERS_OF_LOCAL_FILES)[name](address)
     copy = pickle.loads(pickle.dumps(caught.value))
     assert (copy.kind, copy.shard, str(copy)) == ("remote_path", address, str(caught.value))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_address_that_pathlib_shortened_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", USERS_OF_LOCAL_FILES)
+def test_source_of_images_must_be_local(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(rm.UnsupportedPathError, match="s3:/bucket/train is an address"):
+    with pytest.raises(rm.UnsupportedPathError, match="s3://bucket/train is an address, but this path must be local"):
+        USERS_OF_LOCAL_FILES[name]("s3://bucket/train")
+
+
+@pytest.mark.parametrize("name", USERS_OF_STORAGE)
+@pytest.mark.parametrize("address", ["s3://bucket/train", "gs://bucket/part-0", "https://example.org/a.rec"])
+def test_address_without_obstore_names_the_extra(
+    name: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "obstore", None)
+    with pytest.raises(rm.MissingExtraError, match=r"pip install 'recordmill\[cloud\]'"):
+        USERS_OF_STORAGE[name](address)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_address_that_pathlib_shortened_is_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "obstore", None)
+    with pytest.raises(rm.MissingExtraError):
         rm.ShardWriter(Path("s3://bucket/train"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_local_paths_and_addresses_cannot_be_combined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(rm.UnsupportedPathError, match=r"is an address, but .part-0\.tfrecord. is a local path"):
+        rm.open(["part-0.tfrecord", "s3://bucket/part-1.tfrecord"])
+
+
+def test_file_address_is_a_local_path(folder: Path) -> None:
+    (folder / "part-0.tfrecord").rename(folder / "part 0.tfrecord")
+    assert len(rm.open(f"file://{folder}/part%200.tfrecord")) == len(rm.open(folder / "part 0.tfrecord"))
 
 
 def test_existing_folder_whose_name_ends_with_colon_is_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +164,7 @@ def test_existing_folder_whose_name_ends_with_colon_is_local(tmp_path: Path, mon
 
 
 def test_build_index_raises_if_index_cannot_be_saved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recordmill.shards.build_index.save_sidecar", lambda path, sidecar, storage: None)
+    monkeypatch.setattr("recordmill.shards.build_index.save_sidecar", lambda *_, **__: None)
     assert len(rm.open(folder)) == 5
     with pytest.raises(rm.WriteError, match="RECORDMILL_CACHE"):
         rm.build_index(folder)

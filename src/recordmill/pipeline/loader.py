@@ -22,7 +22,7 @@ from recordmill.pipeline.engine import BatchBuilder, BatchResult, CreatePool, Pr
 from recordmill.pipeline.failures import EmptyBatchLimit, FailureReport, OnError
 from recordmill.pipeline.state import State, check_state, parse_state
 from recordmill.pipeline.stats import LoaderStats, StatsCollector
-from recordmill.storage.base import Traffic
+from recordmill.types import Traffic
 
 if TYPE_CHECKING:
     from recordmill.pipeline.dataset import Dataset

@@ -102,14 +102,12 @@ def open(  # noqa: A001, PLR0913 (the options of one function)
     (8, 0)
     """
     names = list_paths(paths)
-    cache = None
-    if cache_dir is not None:
-        from recordmill.storage.block_cache import BlockCache
-
-        cache = BlockCache(os.fsdecode(cache_dir), cache_bytes)
+    storage = choose_storage(
+        names, storage_options, max_requests=max_requests, cache_dir=cache_dir, cache_bytes=cache_bytes
+    )
     source = ShardCollection(
         names,
-        storage=choose_storage(names, storage_options, max_requests=max_requests, cache=cache),
+        storage=storage,
         format=format,
         compression=compression,
         payload=payload,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from recordmill.storage.base import Traffic
+from recordmill.types import Traffic
 
 if TYPE_CHECKING:
     from recordmill.concurrency.pool import PoolCounters, WorkerPool

@@ -14,7 +14,7 @@ from recordmill.formats.recordio.faces import parse_face_layout, parse_property_
 from recordmill.formats.recordio.payload import IRHEADER
 from recordmill.schema import Feature, Schema
 from recordmill.shards.reader import ShardReader
-from recordmill.storage.local import LOCAL
+from recordmill.storage.choose import choose_storage
 from recordmill.suggestions import suggest_arguments
 
 _SCHEMA = Schema({"label": Feature("float32", (None,)), "data": Feature("bytes")})
@@ -106,5 +106,6 @@ def _parse_identities(labels: Any, images: range, shard: str) -> NDArray[np.int6
 
 
 def _read_properties(path: str | os.PathLike[str]) -> dict[str, int]:
-    name = os.path.join(os.path.dirname(path), "property")
-    return parse_property_file(LOCAL.read(name)) if LOCAL.exists(name) else {}
+    name = os.path.join(os.path.dirname(os.fspath(path)), "property")
+    storage = choose_storage([name])
+    return parse_property_file(storage.read(name)) if storage.exists(name) else {}

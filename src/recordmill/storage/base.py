@@ -36,34 +36,6 @@ class Stat:
     file_id: tuple[int | str, ...] = ()
 
 
-@dataclass(slots=True)
-class Traffic:
-    """Numbers of requests to remote storage, and of the bytes that were read.
-
-    Parameters
-    ----------
-    requests, retries : int
-        Number of requests, and how many of them repeated a failed one.
-    num_bytes : int
-        Bytes that were received.
-    cached_bytes : int
-        Bytes that were read from the cache instead.
-    """
-
-    requests: int = 0
-    retries: int = 0
-    num_bytes: int = 0
-    cached_bytes: int = 0
-
-    def __add__(self, other: Traffic) -> Traffic:
-        """Return the sum of two traffics."""
-        return Traffic(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
-
-    def __sub__(self, other: Traffic) -> Traffic:
-        """Return the traffic since an earlier time."""
-        return Traffic(*(getattr(self, name) - getattr(other, name) for name in self.__slots__))
-
-
 class OutputFile(Protocol):
     """A file that is being written. It has a temporary name until `commit` gives it its final name.
 

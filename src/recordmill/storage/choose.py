@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recordmill.errors import UnsupportedPathError
 from recordmill.storage.addresses import is_address, redact
 from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
-
-if TYPE_CHECKING:
-    from recordmill.storage.block_cache import BlockCache
 
 StorageOptions = Mapping[str, Any] | None
 
@@ -21,7 +19,8 @@ def choose_storage(
     options: StorageOptions = None,
     *,
     max_requests: int | None = None,
-    cache: BlockCache | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
+    cache_bytes: int | None = None,
     for_writing: bool = False,
 ) -> Storage:
     """Return the storage for paths, which must be all local or all addresses; `options` are those of obstore."""
@@ -36,7 +35,9 @@ def choose_storage(
             shard=redact(remote[0]),
             hint="open them separately, and combine the datasets with mix()",
         )
+    from recordmill.storage.block_cache import BlockCache
     from recordmill.storage.remote import RemoteStorage
 
+    cache = None if cache_dir is None else BlockCache(os.fsdecode(cache_dir), cache_bytes)
     limit = {} if max_requests is None else {"max_requests": max_requests}
     return RemoteStorage(options, cache=cache, keeps_listings=not for_writing, **limit)

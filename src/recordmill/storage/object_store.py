@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from importlib.machinery import ExtensionFileLoader
-from threading import Lock
+from threading import Lock, current_thread, main_thread
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from recordmill.errors import MissingExtraError, RemoteError, ShardChangedError
 from recordmill.storage.addresses import redact
-from recordmill.storage.base import Traffic
+from recordmill.types import Traffic
 
 T = TypeVar("T")
 
@@ -155,12 +155,29 @@ class ObjectStore:
                 raise
 
     def upload(self, key: str, chunks: Iterator[bytes | memoryview], chunk_bytes: int) -> None:
-        """Write an object by a multipart upload. After an error, no object and no part of it remains."""
+        """Write a new object by a multipart upload. After an error, no object and no part of it remains."""
+        num_bytes = 0
+
+        def count() -> Iterator[bytes | memoryview]:
+            nonlocal num_bytes
+            for chunk in chunks:
+                num_bytes += len(chunk)
+                yield chunk
 
         def send(api: Any, store: Any) -> None:
-            api.put(store, key, chunks, use_multipart=True, chunk_size=chunk_bytes, max_concurrency=4)
+            api.put(store, key, count(), use_multipart=True, chunk_size=chunk_bytes, max_concurrency=4)
 
-        self._request("write the object", key, send, attempts=1, part_retries=_MAX_ATTEMPTS - 1)
+        try:
+            self._request("write the object", key, send, attempts=1, part_retries=_MAX_ATTEMPTS - 1)
+        except (RemoteError, FileNotFoundError) as error:
+            # The response to the last request of the upload may have been lost.
+            with contextlib.suppress(FileNotFoundError):
+                if self.head(key).num_bytes == num_bytes:
+                    return
+            if isinstance(error, FileNotFoundError):
+                message = "cannot write the object: the upload was aborted"
+                raise RemoteError(message, kind="connection", shard=self.address(key)) from None
+            raise
 
     def copy(self, key: str, new: str) -> None:
         """Copy an object inside the store, without transferring its bytes."""
@@ -192,7 +209,7 @@ class ObjectStore:
                 api = load_obstore()
                 if part_retries not in self._stores:
                     self._stores[part_retries] = _create_store(api, self.root, self._options, part_retries)
-                result = send(api, self._stores[part_retries])
+                result = self._send(send, api, self._stores[part_retries])
             except (MissingExtraError, KeyboardInterrupt, SystemExit, GeneratorExit):
                 raise
             except BaseException as error:  # noqa: BLE001 (raised below, as another class)
@@ -206,6 +223,12 @@ class ObjectStore:
             self.traffic.retries += 1
             time.sleep(random.uniform(0.5, 1) * min(_BACKOFF_S * 2**attempt, _MAX_BACKOFF_S))  # noqa: S311 (no secret)
         raise AssertionError("unreachable")
+
+    def _send(self, send: Callable[[Any, Any], T], api: Any, store: Any) -> T:
+        """Send one request, so that a signal such as Ctrl-C interrupts the wait for its response."""
+        if current_thread() is main_thread():
+            return self.submit(send, api, store).result()
+        return send(api, store)
 
     def _raise(
         self,

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from recordmill import _core
 from recordmill.errors import RemoteError, WriteError
 from recordmill.storage.addresses import expand_braces, redact, split_address
-from recordmill.storage.base import Stat, Traffic, output_exists_error
+from recordmill.storage.base import Stat, output_exists_error
 from recordmill.storage.block_cache import BlockCache
 from recordmill.storage.compression import Compression
 from recordmill.storage.local import natural_sort_key, temporary_path
-from recordmill.storage.object_store import DEFAULT_MAX_REQUESTS, ObjectInfo, ObjectStore
+from recordmill.storage.object_store import DEFAULT_MAX_REQUESTS, ObjectInfo, ObjectStore, load_obstore
 from recordmill.storage.remote_file import RemoteFile
+from recordmill.types import Traffic
 
 # Ranges are requested together if the gap between them has at most this many bytes, because receiving it takes about as
 # long as another request.
@@ -100,6 +101,7 @@ class RemoteStorage:
         cache: BlockCache | None = None,
         keeps_listings: bool = True,
     ) -> None:
+        load_obstore()  # An error names the extra now rather than at the first request.
         self._options, self._max_requests = dict(options or {}), max_requests
         self.cache, self._keeps_listings = cache, keeps_listings
         self.traffic = Traffic()
