@@ -17,7 +17,7 @@ CARGO_DENY := $(TOOLS)/bin/cargo-deny
 NATIVE := src/recordmill/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(shell find rust -path '*/target' -prune -o -path '*/fuzz' -prune -o \
 	-type f \( -name '*.rs' -o -name Cargo.toml \) -print)
-GROUPS := dev docs demo frameworks arrow browser bench
+GROUPS := dev docs demo frameworks arrow browser cloud bench
 SECONDS_EACH ?= 60
 DEMO_OUT ?= demo-out
 BENCH ?=
