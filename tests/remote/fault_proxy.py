@@ -330,7 +330,7 @@ class FaultProxy(LoopbackServer):
     async def handle(self, ordinal: int, request: Request, body: bytes, connection: Connection) -> bool:
         faults, fault = self._decide(request)
         self.record_fault(ordinal, fault.name or "slow" * fault.slow)
-        await asyncio.sleep(faults.latency * (faults.slow_factor if fault.slow else 1))
+        await self._sleep(faults.latency * (faults.slow_factor if fault.slow else 1))
         await self._pace(faults, len(body))
         if fault.name == "error":
             await _send_error(faults, request, connection)
@@ -367,11 +367,11 @@ class FaultProxy(LoopbackServer):
             return False
         headers, position, extra = _alter(response, name, faults, fault.draws)
         if name == "stall" and not response.length:
-            await asyncio.sleep(faults.stall_seconds)
+            await self._sleep(faults.stall_seconds)
         connection.write_head(response.status, headers)
         if name == "stall" and response.length:
             await connection.writer.drain()
-            await asyncio.sleep(faults.stall_seconds)
+            await self._sleep(faults.stall_seconds)
         await self._copy(response, connection, position, faults)
         if extra:
             connection.writer.write(extra)
@@ -388,6 +388,9 @@ class FaultProxy(LoopbackServer):
             connection.writer.write(data)
             await connection.writer.drain()
 
+    async def _sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
     async def _pace(self, faults: Faults, num_bytes: int) -> None:
         """Wait until the bytes, and all before them, have passed at the limited bandwidth."""
         if not faults.bandwidth or not num_bytes:
@@ -395,7 +398,7 @@ class FaultProxy(LoopbackServer):
         now = asyncio.get_running_loop().time()
         # A burst makes up for the time by which the sleep before took too long.
         self._busy_until = max(now - _BURST_S, self._busy_until) + num_bytes / faults.bandwidth
-        await asyncio.sleep(self._busy_until - now)
+        await self._sleep(self._busy_until - now)
 
 
 def _choose(rates: dict[str, float], number: float) -> str:

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 
 _PROGRAM = Path(__file__).with_name("moto_program.py")
 ACCESS_KEY = "AKIATESTBEDTESTBED00"
-SECRET_KEY = "secret-key-of-the-test-bed"  # noqa: S105 (moto accepts any)
+SECRET_KEY = "secret-key-of-the-test-bed"
 REGION = "us-east-1"
 # moto serves private objects to any signature of any access key.
 _SIGNED = {
