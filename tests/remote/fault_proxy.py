@@ -210,17 +210,22 @@ class _Upstream:
                 writer.transport.abort()
 
     async def _exchange(self, message: bytes, method: str):
-        while self._idle:
-            reader, writer = self._idle.pop()
-            with contextlib.suppress(OSError, asyncio.IncompleteReadError):  # The server has closed an idle connection.
+        while True:
+            is_new = not self._idle
+            if is_new:
+                reader, writer = await asyncio.open_connection(*self._address, limit=4 * CHUNK_BYTES)
+            else:
+                reader, writer = self._idle.pop()
+            try:
                 return reader, writer, await self._ask(reader, writer, message, method)
-            writer.transport.abort()
-        reader, writer = await asyncio.open_connection(*self._address, limit=4 * CHUNK_BYTES)
-        try:
-            return reader, writer, await self._ask(reader, writer, message, method)
-        except BaseException:
-            writer.transport.abort()
-            raise
+            except (OSError, asyncio.IncompleteReadError):
+                writer.transport.abort()
+                if is_new:
+                    raise
+                # The server has closed an idle connection: try the next one.
+            except BaseException:
+                writer.transport.abort()
+                raise
 
     async def _ask(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, message: bytes, method: str
@@ -246,8 +251,9 @@ class _Upstream:
 
     def close(self) -> None:
         """Close all idle connections."""
-        while self._idle:
-            self._idle.pop()[1].transport.abort()
+        for _, writer in self._idle:
+            writer.transport.abort()
+        self._idle.clear()
 
 
 class FaultProxy(LoopbackServer):

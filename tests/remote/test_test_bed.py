@@ -96,7 +96,7 @@ def create_store(bucket: str, retries: int = 0, **client_options: Any) -> Any:
         retry_config={
             "max_retries": retries,
             "retry_timeout": timedelta(seconds=30),
-            "backoff": {"init_backoff": timedelta(0), "max_backoff": timedelta(0), "base": 2},
+            "backoff": {"init_backoff": timedelta(milliseconds=1), "max_backoff": timedelta(milliseconds=2), "base": 2},
         },
     )
 
@@ -132,17 +132,16 @@ def test_proxy_records_requests_and_passes_host_on(folder: HttpFolder, connect: 
 
 def test_proxy_serves_many_connections_and_leaves_no_thread(folder: HttpFolder) -> None:
     before = threading.enumerate()
+
+    def read_four(start: int) -> bytes:
+        client = Client(proxy.url)
+        parts = [client.send("GET", "/data", f"{at}-{at + 9}").body for at in range(start, start + 40, 10)]
+        client.connection.close()
+        return b"".join(parts)
+
     with FaultProxy(folder.url, latency=0.05) as proxy, ThreadPoolExecutor(100) as pool:
-        starts = range(0, 4000, 10)
-        clients = [Client(proxy.url) for _ in range(100)]
-        bodies = pool.map(
-            lambda n: clients[n % 100].send("GET", "/data", f"{n * 10}-{n * 10 + 9}").body,
-            range(len(starts)),
-            chunksize=1,
-        )
-        assert list(bodies) == [DATA[start : start + 10] for start in starts]
-        for client in clients:
-            client.connection.close()
+        starts = range(0, 4000, 40)
+        assert list(pool.map(read_four, starts)) == [DATA[start : start + 40] for start in starts]
     assert proxy.peak_in_flight > 1
     assert threading.enumerate() == before
 
@@ -395,9 +394,9 @@ def test_conditional_puts_are_supported(s3: S3Bucket) -> None:
     result = store.put("lock", b"1", mode="create")
     with pytest.raises(AlreadyExistsError):
         store.put("lock", b"2", mode="create")
-    store.put("lock", b"3", mode={"e_tag": result["e_tag"], "version": result["version"]})
+    store.put("lock", b"3", mode={"e_tag": result["e_tag"]})
     with pytest.raises(PreconditionError):
-        store.put("lock", b"4", mode={"e_tag": result["e_tag"], "version": result["version"]})
+        store.put("lock", b"4", mode={"e_tag": result["e_tag"]})
     assert s3.get("lock") == b"3"
 
 
@@ -518,25 +517,21 @@ def test_object_server_serves_objects_and_listings(tmp_path: Path, monkeypatch: 
     from obstore.store import S3Store
 
     keys = [f"train/{number:04}.bin" for number in range(1200)]
+    other = "größe 100%#.bin"
     (tmp_path / "data" / "train").mkdir(parents=True)
-    for key in (*keys, "größe 100%#.bin"):
+    for key in (*keys, other):
         (tmp_path / "data" / key).write_bytes(key.encode())
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with ObjectServer(tmp_path, latency_ms=1) as server:
         store = S3Store("data", endpoint=server.url, skip_signature=True, client_options={"allow_http": True})
         listed = [entry for page in obstore.list(store) for entry in page]
-        assert sorted(entry["path"] for entry in listed) == ["größe 100%#.bin", *keys] or sorted(
-            entry["path"] for entry in listed
-        ) == sorted([*keys, "größe 100%#.bin"])
+        assert sorted(entry["path"] for entry in listed) == sorted([*keys, other])
         parents = store.list_with_delimiter()
         assert (list(parents["common_prefixes"]), len(parents["objects"])) == (["train"], 1)
         assert bytes(store.get_range(keys[7], start=2, length=5)) == keys[7].encode()[2:7]
-        head = store.head("größe 100%#.bin")
-        assert head["e_tag"] == next(entry["e_tag"] for entry in listed if entry["path"] == "größe 100%#.bin")
-        assert (
-            bytes(store.get("größe 100%#.bin", options={"if_match": head["e_tag"]}).bytes())
-            == "größe 100%#.bin".encode()
-        )
+        head = store.head(other)
+        assert head["e_tag"] == next(entry["e_tag"] for entry in listed if entry["path"] == other)
+        assert bytes(store.get(other, options={"if_match": head["e_tag"]}).bytes()) == other.encode()
         with pytest.raises(FileNotFoundError):
             store.head("missing")
         stats = json.load(urllib.request.urlopen(f"{server.url}/.stats"))
