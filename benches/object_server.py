@@ -61,6 +61,7 @@ class ObjectServer:
         assert self._process.stdout is not None
         self.url = self._process.stdout.readline().strip()
         if not self.url:
+            self.__exit__()
             raise RuntimeError("the object server did not start, see its standard error")
         return self
 

@@ -37,7 +37,11 @@ class MotoServer:
         self._process = subprocess.Popen(
             [sys.executable, "-I", str(_PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        self.url = self._read_line()
+        try:
+            self.url = self._read_line()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *exception: object) -> None:
