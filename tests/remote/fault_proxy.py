@@ -22,6 +22,7 @@ from tests.remote.loopback import CHUNK_BYTES, Connection, LoopbackServer, Reque
 _RANDOM_PARAMETERS = ("uploadId=", "X-Amz-", "continuation-token=")
 _PACED_BYTES = 16 * 1024  # per write, if the bandwidth is limited
 _BURST_S = 0.02
+_POLL_S = 0.05
 _WRONG_ETAG = '"00000000000000000000000000000000"'
 # Names of errors in the XML of S3 by HTTP status.
 _CODES = {
@@ -373,11 +374,11 @@ class FaultProxy(LoopbackServer):
             return False
         headers, position, extra = _alter(response, name, faults, fault.draws)
         if name == "stall" and not response.length:
-            await self._sleep(faults.stall_seconds)
+            await self._stall(connection, faults.stall_seconds)
         connection.write_head(response.status, headers)
         if name == "stall" and response.length:
             await connection.writer.drain()
-            await self._sleep(faults.stall_seconds)
+            await self._stall(connection, faults.stall_seconds)
         await self._copy(response, connection, position, faults)
         if extra:
             connection.writer.write(extra)
@@ -396,6 +397,14 @@ class FaultProxy(LoopbackServer):
 
     async def _sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
+
+    async def _stall(self, connection: Connection, seconds: float) -> None:
+        """Wait, at most until the client closes the connection."""
+        while seconds > 0:
+            await self._sleep(min(seconds, _POLL_S))
+            seconds -= _POLL_S
+            if connection.is_abandoned():
+                raise ConnectionAbortedError
 
     async def _pace(self, faults: Faults, num_bytes: int) -> None:
         """Wait until the bytes, and all before them, have passed at the limited bandwidth."""

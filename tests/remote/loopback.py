@@ -120,6 +120,10 @@ class Connection:
             self.writer.write(body)
         await self.writer.drain()
 
+    def is_abandoned(self) -> bool:
+        """Whether the client has closed the connection."""
+        return self.reader.at_eof() or self.reader.exception() is not None or self.writer.transport.is_closing()
+
     def reset(self) -> None:
         """Close the connection with a TCP RST."""
         # Closing with a linger time of 0 discards unsent data and sends RST instead of FIN.
