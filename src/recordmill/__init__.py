@@ -41,8 +41,9 @@ _MODULES = {
     "errors": (
         "ChecksumError CompressionError DamageError DecodeError DestinationLockedError ExampleTypeError FeatureError "
         "FormatError FramingError ImageError IncompleteDatasetError InputError LabelError LimitError ManifestError "
-        "MapError MissingExtraError MissingInputError OutputExistsError PayloadError RecordmillError RemoteError ResumeError "
-        "ShardChangedError StateError TruncatedError UnsupportedPathError WhereError WorkerError WriteError"
+        "MapError MissingExtraError MissingInputError OutputExistsError PayloadError RecordmillError RemoteError "
+        "ResumeError ShardChangedError StateError TruncatedError UnsupportedPathError WhereError WorkerError "
+        "WriteError"
     ),
     "formats.recordio.lst": "ImageList format_image_list read_image_list",
     "packing.pack": "pack",
