@@ -216,7 +216,7 @@ class ObjectStore:
                 # obstore raises a subclass of BaseException, PanicException, for some malformed responses.
                 failure = _classify(error)
                 if not failure.is_temporary or attempt == attempts:
-                    self._raise(action, key, failure, byte_range, attempt, error)
+                    self._raise(action, key, failure, byte_range, attempt)
             else:
                 self.traffic.num_bytes += 0 if byte_range is None else byte_range[1] - byte_range[0]
                 return result
@@ -231,14 +231,9 @@ class ObjectStore:
         return send(api, store)
 
     def _raise(
-        self,
-        action: str,
-        key: str,
-        failure: _Failure,
-        byte_range: tuple[int, int] | None,
-        attempts: int,
-        error: BaseException,
+        self, action: str, key: str, failure: _Failure, byte_range: tuple[int, int] | None, attempts: int
     ) -> NoReturn:
+        """Raise the error of a request. Its cause is hidden, because the text of the cause may contain secrets."""
         address = self.address(key)
         if failure.kind == "missing":
             raise FileNotFoundError(2, "the object does not exist", address) from None
@@ -251,7 +246,6 @@ class ObjectStore:
                 shard=address,
                 hint="open the dataset again in all processes",
             ) from None
-        del error  # Its text may contain secrets, so it is not the cause of the error that is raised.
         raise RemoteError(
             f"cannot {action}: {failure.cause}",
             kind=failure.kind,
@@ -306,6 +300,13 @@ _CREDENTIALS_HINT = (
 )
 
 
+_MISSING_BUCKET = _Failure("missing_bucket", "the bucket does not exist", "check the spelling and the endpoint")
+
+
+def _is_missing_bucket(text: str) -> bool:
+    return re.search(r"NoSuchBucket|ContainerNotFound|specified bucket does not exist", text) is not None
+
+
 def _classify(error: BaseException) -> _Failure:
     """Return what an exception of obstore means, without secrets."""
     name, text = type(error).__name__, str(error)
@@ -314,9 +315,7 @@ def _classify(error: BaseException) -> _Failure:
     if isinstance(error, _VersionError) or name == "PreconditionError":
         return _Failure("changed", text if isinstance(error, _VersionError) else "it has another version (ETag)")
     if isinstance(error, FileNotFoundError):
-        if "NoSuchBucket" in text:
-            return _Failure("missing_bucket", "the bucket does not exist", "check the spelling and the endpoint")
-        return _Failure("missing", "the object does not exist")
+        return _MISSING_BUCKET if _is_missing_bucket(text) else _Failure("missing", "the object does not exist")
     if name == "AlreadyExistsError":
         return _Failure("exists", "the object exists")
     return _classify_response(name, text)
@@ -328,7 +327,9 @@ def _classify_response(name: str, text: str) -> _Failure:
     cause = _describe(text, status, code)
     if re.search(r"ExpiredToken|RequestExpired|TokenRefreshRequired|token (has|is) expired", text, re.IGNORECASE):
         return _Failure("expired_credentials", f"the credentials have expired ({cause})", "renew the credentials")
-    if "169.254.169.254" in text or "metadata.google" in text or "Credentials" in text:
+    if _is_missing_bucket(text):
+        return _MISSING_BUCKET
+    if not status and re.search(r"169\.254\.169\.254|metadata\.google|[Cc]redential", text):
         return _Failure("no_credentials", "no credentials were found", _CREDENTIALS_HINT)
     if status in (401, 403) or name in ("PermissionDeniedError", "UnauthenticatedError"):
         return _Failure("access_denied", f"access is denied ({cause})", _CREDENTIALS_HINT)
