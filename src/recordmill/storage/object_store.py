@@ -125,7 +125,7 @@ class ObjectStore:
             found = _convert_info(result.meta)
             if found.num_bytes != info.num_bytes or found.version != info.version:
                 raise _VersionError(f"its version is {found.version or found.num_bytes}")
-            return _check_length(memoryview(bytes(result.bytes())), stop - start)
+            return _check_length(memoryview(result.bytes()), stop - start)
 
         return self._request("read the object", key, send, (start, stop))
 
