@@ -8,7 +8,7 @@ import posixpath
 import queue
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.errors import RemoteError, WriteError
-from recordmill.storage.addresses import expand_braces, redact, split_address
+from recordmill.storage.addresses import expand_braces, is_address, redact, split_address
 from recordmill.storage.base import Stat, output_exists_error
 from recordmill.storage.block_cache import BlockCache
 from recordmill.storage.compression import Compression
@@ -198,6 +198,8 @@ class RemoteStorage:
         """Return the properties of an object: those of an earlier response, or those that the server sends now."""
         if path in self._infos:
             return self._infos[path]
+        if not is_address(path):
+            raise FileNotFoundError(2, "no such object", path)
         store, key = self._find_store(path)
         folder, _, name = path.rpartition("/")
         if self._keeps_listings and key:
@@ -213,7 +215,7 @@ class RemoteStorage:
         if not self._keeps_listings:
             self._infos.pop(path, None)
         info = self._find_info(path)
-        return Stat(info.num_bytes, info.modified_ns, (info.version,))
+        return Stat(info.num_bytes, info.modified_ns, (path, info.version))
 
     def exists(self, path: str) -> bool:
         """Return True if an object of this name exists."""
@@ -294,9 +296,12 @@ class RemoteStorage:
         return RemoteOutputFile(self, path, overwrite=overwrite)
 
     def upload(self, path: str, chunks: Iterator[bytes | memoryview]) -> Future[None]:
-        """Write an object from chunks, in another thread."""
+        """Write an object from chunks, in a thread of its own, because any number of objects may be written at a time."""
         store, key = self._find_store(path)
-        return store.submit(store.upload, key, chunks, _PART_BYTES)
+        thread = ThreadPoolExecutor(1, thread_name_prefix="recordmill-upload")
+        upload = thread.submit(store.upload, key, chunks, _PART_BYTES)
+        thread.shutdown(wait=False)
+        return upload
 
     def remove(self, path: str) -> None:
         """Remove an object; has no effect if it does not exist."""
@@ -371,7 +376,7 @@ class RemoteOutputFile:
         self.temporary = temporary_path(*posixpath.split(path))
         self._buffer = bytearray()
         # The upload reads its parts from here; None ends it, and an exception aborts it.
-        self._parts: queue.Queue[bytes | Exception | None] = queue.Queue(2)
+        self._parts: queue.Queue[bytes | Exception | None] = queue.Queue(1)
         self._upload: Future[None] | None = None
         self._is_open = True
 
