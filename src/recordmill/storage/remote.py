@@ -296,7 +296,7 @@ class RemoteStorage:
         return RemoteOutputFile(self, path, overwrite=overwrite)
 
     def upload(self, path: str, chunks: Iterator[bytes | memoryview]) -> Future[None]:
-        """Write an object from chunks, in a thread of its own, because any number of objects may be written at a time."""
+        """Write an object from chunks, in a thread of its own, because many objects may be written at a time."""
         store, key = self._find_store(path)
         thread = ThreadPoolExecutor(1, thread_name_prefix="recordmill-upload")
         upload = thread.submit(store.upload, key, chunks, _PART_BYTES)
