@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from importlib.machinery import ExtensionFileLoader
-from threading import Lock, current_thread, main_thread
+from threading import BoundedSemaphore, Lock, current_thread, main_thread
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from recordmill.errors import MissingExtraError, RemoteError, ShardChangedError
@@ -65,7 +65,7 @@ class ObjectStore:
     options : mapping of str to object
         Settings of obstore: those of its stores, and `client_options`, `retry_config` and `credential_provider`.
     max_requests : int
-        Number of requests that `submit` sends at the same time.
+        Number of requests that are sent at the same time. An upload counts as one.
     traffic : Traffic
         Counters that are increased.
     """
@@ -77,6 +77,7 @@ class ObjectStore:
 
     def _connect(self) -> None:
         self._process, self._lock = os.getpid(), Lock()
+        self._slots = BoundedSemaphore(self._max_requests)
         self._stores: dict[int, Any] = {}  # By the number of repetitions that the store makes itself.
         self._pool: ThreadPoolExecutor | None = None
 
@@ -226,9 +227,15 @@ class ObjectStore:
 
     def _send(self, send: Callable[[Any, Any], T], api: Any, store: Any) -> T:
         """Send one request, so that a signal such as Ctrl-C interrupts the wait for its response."""
+        slots = self._slots
+
+        def send_in_slot() -> T:
+            with slots:
+                return send(api, store)
+
         if current_thread() is main_thread():
-            return self.submit(send, api, store).result()
-        return send(api, store)
+            return self.submit(send_in_slot).result()
+        return send_in_slot()
 
     def _raise(
         self,
