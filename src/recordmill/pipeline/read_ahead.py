@@ -39,7 +39,7 @@ class ReadAhead:
     """
 
     def __init__(self, create_builder: Callable[[int], BatchBuilder], part: tuple[int, int], start: Element) -> None:
-        self._elements = _iterate_elements(create_builder, part, start)
+        self._elements, self._part = _iterate_elements(create_builder, part, start), part
         self.position = start
         # The last element of each window, and what was requested for it.
         self._windows: deque[tuple[Element, Future[list[Callable[[], None]]]]] = deque()
@@ -79,7 +79,9 @@ class ReadAhead:
         for last, builder, values in self._elements:
             parts.append((builder, Positions(last[0], values)))
             num_bytes += len(values) * builder.pipeline.mean_record_bytes
-            if num_bytes >= _WINDOW_BYTES:
+            num_elements = builder.sampler.num_batches
+            # A window ends with the epoch, so that windows of small datasets do not contain thousands of epochs.
+            if num_bytes >= _WINDOW_BYTES or (num_elements is not None and last[1] + self._part[1] >= num_elements):
                 break
         if last is None:
             self._is_ended = True

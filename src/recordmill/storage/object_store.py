@@ -35,6 +35,8 @@ _CLIENT_OPTIONS = {"timeout": "30s", "connect_timeout": "5s", "pool_max_idle_per
 _ARGUMENTS = ("client_options", "retry_config", "credential_provider")
 _TEMPORARY_STATUS = (408, 409, 425, 429, 500, 502, 503, 504)
 _STATUS = re.compile(r"status code: (\d{3})")
+# Without other credentials, obstore asks the server of the cloud that has those of the machine.
+_CREDENTIAL_SERVERS = re.compile(r"169\.254\.|metadata\.google|/latest/api/token|/latest/meta-data")
 _CODE = re.compile(r"<Code>([\w.]+)</Code>(?:\s*<Message>([^<]{0,300})</Message>)?")
 
 
@@ -107,12 +109,15 @@ class ObjectStore:
 
         return self._request("list the folder", folder, send)
 
-    def get(self, key: str) -> bytes:
-        """Return the content of a small object."""
+    def get(self, key: str, info: ObjectInfo | None = None) -> bytes:
+        """Return the content of a small object, which must have the size and version of `info`."""
 
         def send(api: Any, store: Any) -> bytes:
             result = api.get(store, key)
-            return _check_length(bytes(result.bytes()), result.meta["size"])
+            data, found = bytes(result.bytes()), _convert_info(result.meta)
+            if info is not None:
+                _check_version(found, info)
+            return _check_length(data, found.num_bytes if info is None else info.num_bytes)
 
         return self._request("read the object", key, send)
 
@@ -124,8 +129,9 @@ class ObjectStore:
         def send(api: Any, store: Any) -> memoryview:
             result = api.get(store, key, options={"range": (start, stop), **condition})
             found = _convert_info(result.meta)
-            if found.num_bytes != info.num_bytes or found.version != info.version:
-                raise _VersionError(f"its version is {found.version or found.num_bytes}")
+            _check_version(found, info)
+            if found.num_bytes != info.num_bytes:
+                raise _VersionError(f"it has {found.num_bytes:,} bytes instead of {info.num_bytes:,}")
             return _check_length(memoryview(bytes(result.bytes())), stop - start)
 
         return self._request("read the object", key, send, (start, stop))
@@ -209,7 +215,7 @@ class ObjectStore:
             try:
                 api = load_obstore()
                 if part_retries not in self._stores:
-                    self._stores[part_retries] = _create_store(api, self.root, self._options, part_retries)
+                    self._stores[part_retries] = self._create_store(api, part_retries)
                 result = self._send(send, api, self._stores[part_retries])
             except (MissingExtraError, KeyboardInterrupt, SystemExit, GeneratorExit):
                 raise
@@ -224,6 +230,14 @@ class ObjectStore:
             self.traffic.retries += 1
             time.sleep(random.uniform(0.5, 1) * min(_BACKOFF_S * 2**attempt, _MAX_BACKOFF_S))  # noqa: S311 (no secret)
         raise AssertionError("unreachable")
+
+    def _create_store(self, api: Any, max_retries: int) -> Any:
+        try:
+            return _create_store(api, self.root, self._options, max_retries)
+        except MissingExtraError:
+            raise
+        except Exception as error:  # noqa: BLE001 (also those of providers of credentials)
+            raise _OptionsError(_describe(str(error), 0, None)) from None
 
     def _send(self, send: Callable[[Any, Any], T], api: Any, store: Any) -> T:
         """Send one request, so that a signal such as Ctrl-C interrupts the wait for its response."""
@@ -280,8 +294,10 @@ class ObjectStore:
 
 
 def _convert_info(meta: Mapping[str, Any]) -> ObjectInfo:
-    modified = meta["last_modified"]
-    return ObjectInfo(int(meta["size"]), int(modified.timestamp() * 1e9), meta["e_tag"] or "")
+    modified, version = meta["last_modified"], meta["e_tag"] or ""
+    if version and not version.endswith('"'):
+        version = f'"{version}"'  # Some servers omit the quotes of an ETag in listings.
+    return ObjectInfo(int(meta["size"]), int(modified.timestamp() * 1e9), version)
 
 
 class _LengthError(Exception):
@@ -290,6 +306,16 @@ class _LengthError(Exception):
 
 class _VersionError(Exception):
     """A response belongs to another version of the object."""
+
+
+def _check_version(found: ObjectInfo, expected: ObjectInfo) -> None:
+    # Listings of some servers have no ETags.
+    if found.version and expected.version and found.version != expected.version:
+        raise _VersionError(f"its version is {found.version} instead of {expected.version}")
+
+
+class _OptionsError(Exception):
+    """The options, or the environment variables, do not suffice to connect to a store."""
 
 
 def _check_length(data: T, num_bytes: int) -> T:
@@ -320,10 +346,10 @@ def _classify(error: BaseException) -> _Failure:
         return _Failure("wrong_length", text, is_temporary=True)
     if isinstance(error, _VersionError) or name == "PreconditionError":
         return _Failure("changed", text if isinstance(error, _VersionError) else "it has another version (ETag)")
+    if isinstance(error, _OptionsError):
+        return _Failure("bad_request", text, "check storage_options and the environment variables of the store")
     if isinstance(error, FileNotFoundError):
-        if "NoSuchBucket" in text:
-            return _Failure("missing_bucket", "the bucket does not exist", "check the spelling and the endpoint")
-        return _Failure("missing", "the object does not exist")
+        return _classify_response(name, text) if "NoSuchBucket" in text else _Failure("missing", "the object does not exist")
     if name == "AlreadyExistsError":
         return _Failure("exists", "the object exists")
     return _classify_response(name, text)
@@ -333,14 +359,21 @@ def _classify_response(name: str, text: str) -> _Failure:
     match, code = _STATUS.search(text), _CODE.search(text)
     status = int(match[1]) if match else 0
     cause = _describe(text, status, code)
+    if "NoSuchBucket" in text:
+        return _Failure("missing_bucket", "the bucket does not exist", "check the spelling and the endpoint")
     if re.search(r"ExpiredToken|RequestExpired|TokenRefreshRequired|token (has|is) expired", text, re.IGNORECASE):
         return _Failure("expired_credentials", f"the credentials have expired ({cause})", "renew the credentials")
-    if "169.254.169.254" in text or "metadata.google" in text or "Credentials" in text:
+    if _CREDENTIAL_SERVERS.search(text) or "Credentials" in text:
         return _Failure("no_credentials", "no credentials were found", _CREDENTIALS_HINT)
     if status in (401, 403) or name in ("PermissionDeniedError", "UnauthenticatedError"):
         return _Failure("access_denied", f"access is denied ({cause})", _CREDENTIALS_HINT)
     if status == 416:
         return _Failure("changed", "it is shorter")
+    if re.search(r"Requested \d+\.\.\d+, got \d+\.\.\d+", text):
+        return _Failure("wrong_length", cause, is_temporary=True)
+    if "redirect without LOCATION" in text:
+        hint = "set the region of the bucket by AWS_REGION or storage_options"
+        return _Failure("http_status", "the server redirects to another region", hint)
     if status:
         return _Failure("http_status", cause, is_temporary=status in _TEMPORARY_STATUS)
     if name in ("NotSupportedError", "InvalidPathError", "UnknownConfigurationKeyError", "ValueError", "TypeError"):

@@ -240,10 +240,9 @@ class RemoteStorage:
 
     def read(self, path: str) -> bytes:
         """Read a whole small object into memory."""
-        if self._keeps_listings:
-            self._find_info(path)
+        info = self._find_info(path) if self._keeps_listings else None
         store, key = self._find_store(path)
-        return store.get(key)
+        return store.get(key, info)
 
     def request(self, path: str, start: int, stop: int) -> Future[memoryview]:
         """Request a range of an object, without waiting for it."""
