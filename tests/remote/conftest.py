@@ -61,6 +61,13 @@ def proxied(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., FaultProx
 
 
 @pytest.fixture
+def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repeat failed requests after a millisecond."""
+    monkeypatch.setattr("recordmill.storage.object_store._BACKOFF_S", 0.001)
+    monkeypatch.setattr("recordmill.storage.object_store._MAX_BACKOFF_S", 0.001)
+
+
+@pytest.fixture
 def http_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HttpFolder]:
     """Static HTTP server of an empty folder."""
     folder = tmp_path / "http"

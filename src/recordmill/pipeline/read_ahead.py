@@ -88,13 +88,22 @@ class ReadAhead:
         segments: list[_Segment] = []
         num_bytes = 0
         while self._next is not None:
-            is_group_end = not segments or segments[-1].group != self._next.group or self._next.group < 0
-            if num_bytes >= _MAX_WINDOW_BYTES or (is_group_end and num_bytes >= _WINDOW_BYTES):
+            if segments and _is_window_end(segments[-1], self._next, num_bytes):
                 break
             segments.append(self._next)
             num_bytes += len(self._next.positions) * self._next.builder.pipeline.mean_record_bytes
             self._next = next(self._segments, None)
         self._windows.append((segments[-1].element, self._thread.submit(_request_records, segments)))
+
+
+def _is_window_end(last: _Segment, following: _Segment, num_bytes: int) -> bool:
+    """Return True if a window of `num_bytes` ends between two segments.
+
+    It ends with the epoch, so that a window of a small dataset does not contain many epochs.
+    """
+    if following.element[0] != last.element[0] or num_bytes >= _MAX_WINDOW_BYTES:
+        return True
+    return num_bytes >= _WINDOW_BYTES and (following.group != last.group or following.group < 0)
 
 
 def _iterate_segments(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from importlib.machinery import ExtensionFileLoader
-from threading import Lock, current_thread, main_thread
+from threading import BoundedSemaphore, Lock, current_thread, main_thread
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from recordmill.errors import MissingExtraError, RemoteError, ShardChangedError
@@ -35,6 +35,8 @@ _CLIENT_OPTIONS = {"timeout": "30s", "connect_timeout": "5s", "pool_max_idle_per
 _ARGUMENTS = ("client_options", "retry_config", "credential_provider")
 _TEMPORARY_STATUS = (408, 409, 425, 429, 500, 502, 503, 504)
 _STATUS = re.compile(r"status code: (\d{3})")
+# Without other credentials, obstore asks the server of the cloud that has those of the machine.
+_CREDENTIAL_SERVERS = re.compile(r"169\.254\.|metadata\.google|/latest/api/token|/latest/meta-data")
 _CODE = re.compile(r"<Code>([\w.]+)</Code>(?:\s*<Message>([^<]{0,300})</Message>)?")
 
 
@@ -65,7 +67,7 @@ class ObjectStore:
     options : mapping of str to object
         Settings of obstore: those of its stores, and `client_options`, `retry_config` and `credential_provider`.
     max_requests : int
-        Number of requests that `submit` sends at the same time.
+        Number of requests that are sent at the same time, besides uploads.
     traffic : Traffic
         Counters that are increased.
     """
@@ -77,6 +79,7 @@ class ObjectStore:
 
     def _connect(self) -> None:
         self._process, self._lock = os.getpid(), Lock()
+        self._slots = BoundedSemaphore(self._max_requests)
         self._stores: dict[int, Any] = {}  # By the number of repetitions that the store makes itself.
         self._pool: ThreadPoolExecutor | None = None
 
@@ -106,12 +109,15 @@ class ObjectStore:
 
         return self._request("list the folder", folder, send)
 
-    def get(self, key: str) -> bytes:
-        """Return the content of a small object."""
+    def get(self, key: str, info: ObjectInfo | None = None) -> bytes:
+        """Return the content of a small object, which must have the size and version of `info`."""
 
         def send(api: Any, store: Any) -> bytes:
             result = api.get(store, key)
-            return _check_length(bytes(result.bytes()), result.meta["size"])
+            data, found = bytes(result.bytes()), _convert_info(result.meta)
+            if info is not None:
+                _check_version(found, info)
+            return _check_length(data, found.num_bytes if info is None else info.num_bytes)
 
         return self._request("read the object", key, send)
 
@@ -123,8 +129,9 @@ class ObjectStore:
         def send(api: Any, store: Any) -> memoryview:
             result = api.get(store, key, options={"range": (start, stop), **condition})
             found = _convert_info(result.meta)
-            if found.num_bytes != info.num_bytes or found.version != info.version:
-                raise _VersionError(f"its version is {found.version or found.num_bytes}")
+            _check_version(found, info)
+            if found.num_bytes != info.num_bytes:
+                raise _VersionError(f"it has {found.num_bytes:,} bytes instead of {info.num_bytes:,}")
             return _check_length(memoryview(result.bytes()), stop - start)
 
         return self._request("read the object", key, send, (start, stop))
@@ -208,8 +215,10 @@ class ObjectStore:
             try:
                 api = load_obstore()
                 if part_retries not in self._stores:
-                    self._stores[part_retries] = _create_store(api, self.root, self._options, part_retries)
-                result = self._send(send, api, self._stores[part_retries])
+                    self._stores[part_retries] = self._create_store(api, part_retries)
+                # Any number of uploads wait for their data at the same time, so they take no slots.
+                store = self._stores[part_retries]
+                result = send(api, store) if part_retries else self._send(send, api, store)
             except (MissingExtraError, KeyboardInterrupt, SystemExit, GeneratorExit):
                 raise
             except BaseException as error:  # noqa: BLE001 (raised below, as another class)
@@ -224,11 +233,25 @@ class ObjectStore:
             time.sleep(random.uniform(0.5, 1) * min(_BACKOFF_S * 2**attempt, _MAX_BACKOFF_S))  # noqa: S311 (no secret)
         raise AssertionError("unreachable")
 
+    def _create_store(self, api: Any, max_retries: int) -> Any:
+        try:
+            return _create_store(api, self.root, self._options, max_retries)
+        except MissingExtraError:
+            raise
+        except Exception as error:  # noqa: BLE001 (also those of providers of credentials)
+            raise _OptionsError(_describe(str(error), 0, None)) from None
+
     def _send(self, send: Callable[[Any, Any], T], api: Any, store: Any) -> T:
         """Send one request, so that a signal such as Ctrl-C interrupts the wait for its response."""
+        slots = self._slots
+
+        def send_in_slot() -> T:
+            with slots:
+                return send(api, store)
+
         if current_thread() is main_thread():
-            return self.submit(send, api, store).result()
-        return send(api, store)
+            return self.submit(send_in_slot).result()
+        return send_in_slot()
 
     def _raise(
         self, action: str, key: str, failure: _Failure, byte_range: tuple[int, int] | None, attempts: int
@@ -267,8 +290,10 @@ class ObjectStore:
 
 
 def _convert_info(meta: Mapping[str, Any]) -> ObjectInfo:
-    modified = meta["last_modified"]
-    return ObjectInfo(int(meta["size"]), int(modified.timestamp() * 1e9), meta["e_tag"] or "")
+    modified, version = meta["last_modified"], meta["e_tag"] or ""
+    if version and not version.endswith('"'):
+        version = f'"{version}"'  # Some servers omit the quotes of an ETag in listings.
+    return ObjectInfo(int(meta["size"]), int(modified.timestamp() * 1e9), version)
 
 
 class _LengthError(Exception):
@@ -277,6 +302,16 @@ class _LengthError(Exception):
 
 class _VersionError(Exception):
     """A response belongs to another version of the object."""
+
+
+def _check_version(found: ObjectInfo, expected: ObjectInfo) -> None:
+    # Listings of some servers have no ETags.
+    if found.version and expected.version and found.version != expected.version:
+        raise _VersionError(f"its version is {found.version} instead of {expected.version}")
+
+
+class _OptionsError(Exception):
+    """The options, or the environment variables, do not suffice to connect to a store."""
 
 
 def _check_length(data: T, num_bytes: int) -> T:
@@ -314,6 +349,8 @@ def _classify(error: BaseException) -> _Failure:
         return _Failure("wrong_length", text, is_temporary=True)
     if isinstance(error, _VersionError) or name == "PreconditionError":
         return _Failure("changed", text if isinstance(error, _VersionError) else "it has another version (ETag)")
+    if isinstance(error, _OptionsError):
+        return _Failure("bad_request", text, "check storage_options and the environment variables of the store")
     if isinstance(error, FileNotFoundError):
         return _MISSING_BUCKET if _is_missing_bucket(text) else _Failure("missing", "the object does not exist")
     if name == "AlreadyExistsError":
@@ -329,12 +366,17 @@ def _classify_response(name: str, text: str) -> _Failure:
         return _Failure("expired_credentials", f"the credentials have expired ({cause})", "renew the credentials")
     if _is_missing_bucket(text):
         return _MISSING_BUCKET
-    if not status and re.search(r"169\.254\.169\.254|metadata\.google|[Cc]redential", text):
+    if _CREDENTIAL_SERVERS.search(text) or (not status and re.search(r"[Cc]redential", text)):
         return _Failure("no_credentials", "no credentials were found", _CREDENTIALS_HINT)
     if status in (401, 403) or name in ("PermissionDeniedError", "UnauthenticatedError"):
         return _Failure("access_denied", f"access is denied ({cause})", _CREDENTIALS_HINT)
     if status == 416:
         return _Failure("changed", "it is shorter")
+    if re.search(r"Requested \d+\.\.\d+, got \d+\.\.\d+", text):
+        return _Failure("wrong_length", cause, is_temporary=True)
+    if "redirect without LOCATION" in text:
+        hint = "set the region of the bucket by AWS_REGION or storage_options"
+        return _Failure("http_status", "the server redirects to another region", hint)
     if status:
         return _Failure("http_status", cause, is_temporary=status in _TEMPORARY_STATUS)
     if name in ("NotSupportedError", "InvalidPathError", "UnknownConfigurationKeyError", "ValueError", "TypeError"):

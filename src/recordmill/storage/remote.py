@@ -188,7 +188,8 @@ class RemoteStorage:
 
     def can_list(self, folder: str) -> bool:
         """Return True if the server lists the names in a folder."""
-        return self._list(folder.rstrip("/")) is not None
+        # The folder that contains a bucket has no name.
+        return "://" not in folder or self._list(folder.rstrip("/")) is not None
 
     def list_names(self, folder: str) -> list[str]:
         """Return the names of all entries of a folder; empty if it does not exist or cannot be listed."""
@@ -201,6 +202,8 @@ class RemoteStorage:
         if not is_address(path):
             raise FileNotFoundError(2, "no such object", path)
         store, key = self._find_store(path)
+        if not key and not path.startswith(("https://", "http://")):
+            raise FileNotFoundError(2, "a bucket is not an object", store.address(key))
         folder, _, name = path.rpartition("/")
         if self._keeps_listings and key:
             names = self._list(folder)
@@ -239,10 +242,9 @@ class RemoteStorage:
 
     def read(self, path: str) -> bytes:
         """Read a whole small object into memory."""
-        if self._keeps_listings:
-            self._find_info(path)
+        info = self._find_info(path) if self._keeps_listings else None
         store, key = self._find_store(path)
-        return store.get(key)
+        return store.get(key, info)
 
     def request(self, path: str, start: int, stop: int) -> Future[memoryview]:
         """Request a range of an object, without waiting for it."""

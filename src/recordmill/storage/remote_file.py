@@ -12,8 +12,10 @@ _CHUNK_BYTES = 4 << 20
 _MAX_CHUNKS_AHEAD = 12
 # A read continues another one if it begins at most this many bytes behind its end.
 _MAX_SKIP_BYTES = 4 << 20
-# After this many reads in order, the rest of the file is read in chunks.
-_READS_IN_ORDER = 2
+# The rest of the file is read in chunks after some reads in order: 3 that are close together, or more if they skip much.
+# The 8 blocks that identify a shard are not enough, so that opening a small shard does not read all of it.
+_CLOSE_BYTES = 128 << 10
+_POINTS_IF_CLOSE, _POINTS_OF_STREAM = 5, 13
 
 
 class RangeSource(Protocol):
@@ -42,7 +44,7 @@ class RemoteFile:
         self._storage, self._path, self.num_bytes = storage, path, num_bytes
         self._lock = Lock()
         self._chunks: OrderedDict[int, Future[memoryview]] = OrderedDict()
-        self._end = self._num_in_order = 0
+        self._end = self._points = 0
         self._num_ahead = 1
 
     def read(self, offset: int, length: int) -> memoryview:
@@ -50,9 +52,10 @@ class RemoteFile:
         stop = min(offset + length, self.num_bytes)
         with self._lock:
             is_next = self._end - _CHUNK_BYTES * len(self._chunks) <= offset <= self._end + _MAX_SKIP_BYTES
-            self._num_in_order = self._num_in_order + 1 if is_next else 0
+            points = _POINTS_IF_CLOSE if offset <= self._end + _CLOSE_BYTES else 1
+            self._points = self._points + points if is_next else 0
             self._end = max(self._end, stop) if is_next else stop
-            is_stream = self._num_in_order > _READS_IN_ORDER
+            is_stream = self._points >= _POINTS_OF_STREAM
             chunk = self._find_chunk(offset // _CHUNK_BYTES) if is_stream else None
         if chunk is None:
             return self._storage.read_range(self._path, offset, stop)
