@@ -20,8 +20,13 @@ RUST := Cargo.toml Cargo.lock $(shell find rust -path '*/target' -prune -o -path
 GROUPS := dev docs demo frameworks arrow browser bench
 SECONDS_EACH ?= 60
 DEMO_OUT ?= demo-out
+# `cargo check` does not link, so it needs no compiled libFuzzer. With the profile of Cargo.toml, it shares the
+# dependencies that clippy has checked.
+FUZZ_CHECK := CUSTOM_LIBFUZZER_PATH=$(CURDIR)/build/libfuzzer.a CARGO_PROFILE_DEV_OPT_LEVEL=1 \
+	CARGO_PROFILE_DEV_DEBUG=line-tables-only
 BENCH ?=
-PARALLEL ?= --numprocesses auto --dist loadfile
+# tests/conftest.py orders the files; reordering by the number of tests would start the longest ones last.
+PARALLEL ?= --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 export PATH := $(VENV)/bin:$(TOOLS)/bin:$(PATH)
 export VIRTUAL_ENV := $(VENV)
@@ -77,13 +82,14 @@ lint: $(NATIVE) $(CARGO_DENY) ## Check style, types, dependencies and the stub o
 	ruff check .
 	ruff format --check .
 	mypy
-	python -m mypy.stubtest recordmill._core --allowlist tools/stubtest.allow --ignore-unused-allowlist
+	python -m mypy.stubtest recordmill._core --mypy-config-file tools/stubtest.ini --allowlist tools/stubtest.allow --ignore-unused-allowlist
 	cargo fmt --all --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	cargo deny --locked check --hide-inclusion-graph bans licenses sources
 	@$(pip_settings); cp requirements.lock build/; $(compile_lock) --output-file build/requirements.lock >/dev/null
 	diff <(grep == requirements.lock) <(grep == build/requirements.lock) || { echo "run: make lock" >&2; exit 1; }
-	for crate in core image py; do cargo check --quiet --locked --target-dir target/fuzz --manifest-path rust/$$crate/fuzz/Cargo.toml; done
+	export $(FUZZ_CHECK); \
+	for crate in core image py; do cargo check --quiet --locked --target-dir target --manifest-path rust/$$crate/fuzz/Cargo.toml; done
 
 format: $(DONE)/dev ## Rewrite Python and Rust in the house style.
 	ruff check --fix .
