@@ -16,7 +16,7 @@ import pytest
 import recordmill as rm
 from tests.adapters import keras_training
 from tests.adapters.conftest import IGNORED_WARNINGS, equal
-from tests.adapters.squares import BATCH, FAMILIES, NUM_BATCHES, batches, samples
+from tests.adapters.squares import BATCH, NUM_BATCHES, batches, samples
 
 os.environ.setdefault("KERAS_BACKEND", "jax")
 pytestmark = [pytest.mark.deep, *IGNORED_WARNINGS]
