@@ -49,7 +49,7 @@ uv pip compile --quiet --no-header --no-annotate --universal --python-version 3.
 	--all-extras $(addprefix --group ,$(GROUPS)) pyproject.toml
 endef
 
-.PHONY: help setup demo test test-deep chromium campaign coverage bench lint format completions lock docs wheel fuzz clean
+.PHONY: help setup demo test test-rust test-python test-deep chromium campaign coverage bench lint format completions lock docs wheel fuzz clean
 
 help: ## Show the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,8 +59,19 @@ setup: $(NATIVE) ## Make .venv with the native module built in release mode and 
 demo: $(NATIVE) $(DONE)/demo ## Pack real images in all three formats, check them, train on each; leaves a report in demo-out/.
 	recordmill demo --output $(DEMO_OUT) --overwrite
 
-test: $(NATIVE) ## Run the fast tests, Rust and Python, documentation included.
-	cargo test --quiet --locked --workspace --exclude recordmill-py
+test: ## Run the fast tests, Rust and Python, documentation included.
+	@$(MAKE) --no-print-directory --jobs=2 test-rust test-python
+
+# The Rust tests need no Python: they are built while the native module is linked, which uses one core, and run while
+# Python tests wait for processes. Their output is shown at once when they end.
+test-rust:
+	@mkdir -p build
+	@echo "building and running the Rust tests"
+	@cargo test --quiet --locked --workspace --exclude recordmill-py >build/test-rust.log 2>&1 || \
+		{ cat build/test-rust.log; exit 1; }
+	@cat build/test-rust.log
+
+test-python: $(NATIVE)
 	python -m pytest $(PARALLEL)
 
 test-deep: $(NATIVE) $(DONE)/demo $(DONE)/docs $(DONE)/frameworks $(DONE)/arrow $(DONE)/browser chromium ## Run the tests that take minutes or need a framework.
