@@ -29,7 +29,7 @@ SLOWEST_FILES = {
 _UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fast", max_examples=25, derandomize=True, **_UNTIMED)
 # Results in CI are reproducible; local deep tests use new random examples in each run.
-settings.register_profile("deep", max_examples=100, print_blob=True, derandomize="CI" in os.environ, **_UNTIMED)
+settings.register_profile("deep", max_examples=50, print_blob=True, derandomize="CI" in os.environ, **_UNTIMED)
 settings.register_profile("campaign", max_examples=2000, print_blob=True, **_UNTIMED)
 
 
