@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from importlib.machinery import ExtensionFileLoader
-from threading import BoundedSemaphore, Lock, current_thread, main_thread
+from threading import BoundedSemaphore, Lock, Thread, current_thread, main_thread
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from recordmill.errors import MissingExtraError, RemoteError, ShardChangedError
@@ -67,7 +67,7 @@ class ObjectStore:
     options : mapping of str to object
         Settings of obstore: those of its stores, and `client_options`, `retry_config` and `credential_provider`.
     max_requests : int
-        Number of requests that are sent at the same time. An upload counts as one.
+        Number of requests that are sent at the same time, without those of uploads.
     traffic : Traffic
         Counters that are increased.
     """
@@ -145,6 +145,22 @@ class ObjectStore:
                     self._pool = ThreadPoolExecutor(self._max_requests, thread_name_prefix="recordmill-request")
         return self._pool.submit(function, *arguments)
 
+    def start_upload(self, key: str, chunks: Iterator[bytes | memoryview], chunk_bytes: int) -> Future[None]:
+        """Call `upload` in a thread of its own, because it waits for chunks; any number of uploads may be open."""
+        future: Future[None] = Future()
+
+        def run() -> None:
+            try:
+                self.upload(key, chunks, chunk_bytes)
+            except BaseException as error:  # noqa: BLE001 (raised by the future)
+                future.set_exception(error)
+            else:
+                future.set_result(None)
+
+        # A daemon, so that a writer that is never closed does not keep the process from ending.
+        Thread(target=run, name="recordmill-upload", daemon=True).start()
+        return future
+
     def put(self, key: str, data: bytes, *, create: bool = False) -> None:
         """Write a small object. With `create`, raise FileExistsError if it exists."""
         if not create:
@@ -216,7 +232,7 @@ class ObjectStore:
                 api = load_obstore()
                 if part_retries not in self._stores:
                     self._stores[part_retries] = self._create_store(api, part_retries)
-                result = self._send(send, api, self._stores[part_retries])
+                result = self._send(send, api, self._stores[part_retries], is_limited=not part_retries)
             except (MissingExtraError, KeyboardInterrupt, SystemExit, GeneratorExit):
                 raise
             except BaseException as error:  # noqa: BLE001 (raised below, as another class)
@@ -239,8 +255,10 @@ class ObjectStore:
         except Exception as error:  # noqa: BLE001 (also those of providers of credentials)
             raise _OptionsError(_describe(str(error), 0, None)) from None
 
-    def _send(self, send: Callable[[Any, Any], T], api: Any, store: Any) -> T:
+    def _send(self, send: Callable[[Any, Any], T], api: Any, store: Any, *, is_limited: bool) -> T:
         """Send one request, so that a signal such as Ctrl-C interrupts the wait for its response."""
+        if not is_limited:
+            return send(api, store)
         slots = self._slots
 
         def send_in_slot() -> T:

@@ -1,0 +1,522 @@
+"""Writing to a bucket: the same bytes as locally, all objects or none, locks, and resumed runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import recordmill as rm
+from recordmill.errors import RemoteError
+from tests.remote.datasets import (
+    assert_equal_datasets,
+    create_record,
+    is_shard,
+    read_bucket,
+    read_folder,
+    upload_folder,
+    write_dataset,
+)
+from tests.remote.fault_proxy import FaultProxy, Faults
+from tests.remote.keys import AWKWARD_KEYS
+from tests.remote.loopback import Request
+from tests.remote.object_store import S3Bucket
+
+pytestmark = [pytest.mark.deep, pytest.mark.usefixtures("quick_retries")]
+
+Proxied = Callable[..., FaultProxy]
+WRITES = ("PUT", "POST", "DELETE")
+# Options with which requests to a server that stalls end soon, and parts of uploads are repeated soon.
+IMPATIENT = {
+    "client_options": {"timeout": "400ms"},
+    "retry_config": {"backoff": {"init_backoff": 0.001, "max_backoff": 0.002, "base": 2.0}},
+}
+FORMATS = [("tfrecord", None), ("tfrecord", "gzip"), ("recordio", None), ("ofrecord", None)]
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Upload in parts of 64 KiB, so that small shards have many parts."""
+    monkeypatch.setattr("recordmill.storage.remote._PART_BYTES", 64 << 10)
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    """Folder with two classes of images."""
+    generator = np.random.default_rng(0)
+    for number in range(24):
+        path = tmp_path / "photos" / ("cat" if number % 2 else "dog") / f"{number:02}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(generator.integers(0, 255, (20, 15 + number), np.uint8)).save(path)
+    return tmp_path / "photos"
+
+
+@pytest.fixture(autouse=True)
+def _check_uploads(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Check that no upload remains unfinished."""
+    yield
+    if "s3" in request.fixturenames and not request.node.get_closest_marker("parametrize_kills"):
+        assert request.getfixturevalue("s3").multipart_uploads() == []
+
+
+# The same bytes as locally
+
+
+@pytest.mark.parametrize(("format", "compression"), FORMATS)
+def test_shard_writer_uploads_same_bytes_as_locally(
+    s3: S3Bucket, tmp_path: Path, format: str, compression: str | None
+) -> None:
+    options: dict[str, Any] = {"format": format, "compression": compression}
+    paths = write_dataset(s3.url("data/train"), **options)
+    expected = write_dataset(tmp_path / "data" / "train", **options)
+    assert paths == [s3.url(f"data/{Path(path).name}") for path in expected]
+    assert read_bucket(s3, "data") == read_folder(tmp_path / "data")
+    assert_equal_datasets(rm.open(s3.url("data")), rm.open(tmp_path / "data"))
+
+
+def test_shard_writer_writes_single_file_and_rolling_shards(s3: S3Bucket, tmp_path: Path) -> None:
+    for name, options in (("one.tfrecord", {}), ("rolling", {"max_shard_bytes": 3000})):
+        write_dataset(s3.url(f"data/{name}"), shards=None, **options)
+        write_dataset(tmp_path / "data" / name, shards=None, **options)
+    assert read_bucket(s3, "data") == read_folder(tmp_path / "data")
+
+
+def test_payload_writer_uploads_same_bytes_as_locally(s3: S3Bucket, tmp_path: Path) -> None:
+    for path in (s3.url("data/raw.tfrecord"), tmp_path / "data" / "raw.tfrecord"):
+        if isinstance(path, Path):
+            path.parent.mkdir()
+        with rm.PayloadWriter(path, format="tfrecord") as writer:
+            for number in range(50):
+                writer.write(b"%d" % number * number)
+    assert read_bucket(s3, "data") == read_folder(tmp_path / "data")
+
+
+def test_parts_of_an_upload_are_large_enough_for_s3(s3: S3Bucket, tmp_path: Path, proxied: Proxied) -> None:
+    proxy = proxied(s3)
+    for path in (s3.url("data/large.tfrecord"), tmp_path / "data" / "large.tfrecord"):
+        write_dataset(path, num_records=22, shards=None, num_bytes=1_000_000)
+    assert read_bucket(s3, "data") == read_folder(tmp_path / "data")
+    sizes = [
+        int(request.headers["content-length"])
+        for request in proxy.requests
+        if request.method == "PUT" and "partNumber=" in request.query
+    ]
+    assert len(sizes) == 3 and sorted(sizes)[1] >= 5 << 20
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_many_open_shards_are_uploaded_at_the_same_time(s3: S3Bucket, tmp_path: Path) -> None:
+    # More shards than requests may run at the same time, each with more parts than are kept in memory.
+    options = {"num_records": 40 * 8, "shards": 40, "num_bytes": 64 << 10}
+    write_dataset(s3.url("data/train"), **options)
+    write_dataset(tmp_path / "data" / "train", **options)
+    assert read_bucket(s3, "data") == read_folder(tmp_path / "data")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"workers": 2, "shards": 3},
+        {"workers": 2, "worker_kind": "processes", "shards": 3},
+        {"format": "recordio", "shuffle": 5},
+        {"resume": True, "shards": 4, "compression": "gzip"},
+    ],
+    ids=str,
+)
+def test_pack_uploads_same_bytes_as_locally(
+    s3: S3Bucket, photos: Path, tmp_path: Path, options: dict[str, Any], _light_main: None
+) -> None:
+    found = rm.pack(rm.ImageFolder(photos), s3.url("data/train"), **options)
+    expected = rm.pack(rm.ImageFolder(photos), tmp_path / "data" / "train", **options)
+    assert (found.num_records, found.num_bytes) == (expected.num_records, expected.num_bytes)
+    assert read_bucket(s3, "data") == read_folder(tmp_path / "data")
+    assert rm.open(s3.url("data")).classes == ["cat", "dog"]
+
+
+def test_convert_reads_and_writes_buckets(s3: S3Bucket, tmp_path: Path) -> None:
+    write_dataset(tmp_path / "local" / "train")
+    rm.convert(tmp_path / "local", s3.url("up/train"), format="ofrecord", shards=2, shuffle=1)
+    rm.convert(tmp_path / "local", tmp_path / "up" / "train", format="ofrecord", shards=2, shuffle=1)
+    assert read_bucket(s3, "up") == read_folder(tmp_path / "up")
+    rm.convert(s3.url("up"), tmp_path / "down" / "train", format="tfrecord", where="id < 40", workers=2)
+    rm.convert(tmp_path / "up", tmp_path / "expected" / "train", format="tfrecord", where="id < 40")
+    assert read_folder(tmp_path / "down") == read_folder(tmp_path / "expected")
+    rm.convert(rm.open(s3.url("up")).take(10), s3.url("again/train"))
+    assert len(rm.open(s3.url("again"))) == 10
+
+
+def test_convert_calls_functions_of_a_dataset(s3: S3Bucket, tmp_path: Path) -> None:
+    write_dataset(s3.url("up/train"))
+    write_dataset(tmp_path / "up" / "train")
+    for source, target in ((s3.url("up"), s3.url("mapped/train")), (tmp_path / "up", tmp_path / "mapped" / "train")):
+        samples = rm.open(source).map(lambda sample: {"id": sample["id"], "half": sample["text"][:9]})
+        rm.convert(samples, target, shards=2)
+    assert read_bucket(s3, "mapped") == read_folder(tmp_path / "mapped")
+
+
+def test_split_writes_parts_to_a_bucket(s3: S3Bucket, tmp_path: Path) -> None:
+    write_dataset(tmp_path / "local" / "train")
+    upload_folder(s3, tmp_path / "local", "local")
+    parts = {"train": 0.75, "val": 0.25}
+    found = rm.split(s3.url("local"), s3.url("parts"), parts, seed=3)
+    rm.split(tmp_path / "local", tmp_path / "parts", parts, seed=3)
+    assert read_bucket(s3, "parts") == read_folder(tmp_path / "parts")
+    assert found
+
+
+def test_export_reads_a_bucket(s3: S3Bucket, photos: Path, tmp_path: Path) -> None:
+    rm.pack(rm.ImageFolder(photos), s3.url("data/train"))
+    rm.pack(rm.ImageFolder(photos), tmp_path / "data" / "train")
+    rm.export(s3.url("data"), tmp_path / "found", to="folder")
+    rm.export(tmp_path / "data", tmp_path / "expected", to="folder")
+    assert read_folder(tmp_path / "found") == read_folder(tmp_path / "expected")
+    with pytest.raises(rm.UnsupportedPathError, match="must be local"):
+        rm.export(s3.url("data"), s3.url("exported"), to="folder")
+
+
+def test_salvage_reads_and_writes_buckets(s3: S3Bucket, tmp_path: Path) -> None:
+    (path,) = write_dataset(tmp_path / "bad.tfrecord", shards=None)
+    data = bytearray(Path(path).read_bytes())
+    data[len(data) // 2] ^= 1
+    Path(path).write_bytes(data)
+    s3.put("bad.tfrecord", bytes(data))
+    found = rm.salvage(s3.url("bad.tfrecord"), s3.url("good/good.tfrecord"))
+    expected = rm.salvage(path, tmp_path / "good" / "good.tfrecord")
+    assert read_bucket(s3, "good") == read_folder(tmp_path / "good")
+    assert found.num_records == expected.num_records == 59
+
+
+def test_build_index_writes_beside_the_shard(s3: S3Bucket, tmp_path: Path) -> None:
+    write_dataset(tmp_path / "data" / "train")
+    upload_folder(s3, tmp_path / "data", "data", is_shard)
+    for path in (tmp_path / "data").glob(".*"):
+        path.unlink()
+    found = rm.build_index(s3.url("data"))
+    expected = rm.build_index(tmp_path / "data")
+    assert found == [s3.url(f"data/{Path(path).name}") for path in expected]
+    assert read_bucket(s3, "data") == read_folder(tmp_path / "data")
+
+
+def test_awkward_destinations_can_be_written(s3: S3Bucket, tmp_path: Path) -> None:
+    for number, key in enumerate(AWKWARD_KEYS):
+        write_dataset(s3.url(f"out/{key}"), num_records=5 + number, shards=None)
+        write_dataset(tmp_path / "out" / key, num_records=5 + number, shards=None)
+    assert read_bucket(s3, "out") == read_folder(tmp_path / "out")
+
+
+# Existing datasets, locks and errors
+
+
+def test_existing_dataset_is_replaced_only_on_request(s3: S3Bucket, tmp_path: Path) -> None:
+    write_dataset(s3.url("data/train"), shards=4)
+    before = read_bucket(s3)
+    for number in (4, 3):
+        with pytest.raises(rm.OutputExistsError) as caught:
+            write_dataset(s3.url("data/train"), num_records=9, shards=number)
+        assert str(caught.value.shard).startswith(s3.url("data/train-"))
+    assert read_bucket(s3) == before
+    for path in (s3.url("data/train"), tmp_path / "data" / "train"):
+        write_dataset(path, num_records=9, shards=3, overwrite=True)
+    assert read_bucket(s3, "data") == read_folder(tmp_path / "data")
+
+
+def test_single_object_with_the_same_name_is_kept(s3: S3Bucket) -> None:
+    s3.put("data/one.tfrecord", b"other")
+    with pytest.raises(rm.OutputExistsError):
+        write_dataset(s3.url("data/one.tfrecord"), shards=None)
+    assert read_bucket(s3) == {"data/one.tfrecord": b"other"}
+
+
+def test_objects_appear_only_when_all_are_complete(s3: S3Bucket) -> None:
+    writer = rm.ShardWriter(s3.url("data/train"), shards=3)
+    for number in range(60):
+        writer.write(create_record(number))
+    assert all("/." in key for key in s3.keys())
+    writer.close()
+    assert not any(".tmp-" in key or key.endswith(".lock") for key in s3.keys())
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("num_bytes", [300, 50_000], ids=["one-part", "many-parts"])
+def test_discarded_writer_leaves_nothing(s3: S3Bucket, num_bytes: int) -> None:
+    with pytest.raises(RuntimeError, match="stop"):  # noqa: SIM117 (the writer ends first)
+        with rm.ShardWriter(s3.url("data/train"), shards=2) as writer:
+            for number in range(20):
+                writer.write(create_record(number, num_bytes))
+            raise RuntimeError("stop")
+    assert s3.keys() == []
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_rejected_record_leaves_nothing(s3: S3Bucket) -> None:
+    def iterate() -> Iterator[dict[str, Any]]:
+        for number in range(20):
+            yield create_record(number, 30_000)
+        yield {"id": "no number"}
+
+    with pytest.raises(rm.RecordmillError):
+        rm.pack(iterate(), s3.url("data/train"), shards=2)
+    assert s3.keys() == []
+
+
+WRITER = """
+import sys, recordmill as rm
+writer = rm.ShardWriter(sys.argv[1], shards=2)
+for number in range(10):
+    writer.write({"id": number})
+print("ready", flush=True)
+sys.stdin.readline()
+writer.close()
+"""
+
+
+def start_writer(s3: S3Bucket, key: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, s3.url(key)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **s3.environment},
+    )
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_lock_of_another_process_is_respected(s3: S3Bucket) -> None:
+    with start_writer(s3, "data/train") as process:
+        with pytest.raises(rm.DestinationLockedError) as caught:
+            write_dataset(s3.url("data/train"))
+        assert caught.value.pid == process.pid
+        write_dataset(s3.url("data/val"), shards=None)
+        process.communicate("\n")
+    assert process.returncode == 0
+    assert len(rm.open(s3.url("data/train"))) == 10
+    assert not any(key.endswith(".lock") for key in s3.keys())
+
+
+def test_lock_of_killed_process_is_taken_over(s3: S3Bucket, tmp_path: Path) -> None:
+    with start_writer(s3, "data/train") as process:
+        process.kill()
+    assert any(key.endswith(".lock") for key in s3.keys())
+    for path in (s3.url("data/train"), tmp_path / "data" / "train"):
+        rm.pack([create_record(number) for number in range(9)], path, shards=2)
+    found, expected = read_bucket(s3, "data"), read_folder(tmp_path / "data")
+    assert {name: data for name, data in found.items() if ".tmp-" not in name} == expected
+
+
+def test_exactly_one_of_several_writers_gets_the_lock(s3: S3Bucket) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    def create(number: int) -> rm.ShardWriter | None:
+        try:
+            return rm.ShardWriter(s3.url("data/train"), shards=2)
+        except rm.DestinationLockedError:
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        writers = [writer for writer in pool.map(create, range(8)) if writer is not None]
+    assert len(writers) == 1
+    writers[0].write({"id": 1})
+    writers[0].write({"id": 2})
+    writers[0].close()
+    assert len(rm.open(s3.url("data/train"))) == 2
+
+
+# Killed writers
+
+PACKER = """
+import sys, recordmill as rm
+rm.pack(rm.ImageFolder(sys.argv[1]), sys.argv[2], shards=6, resume=True, workers=int(sys.argv[3]))
+"""
+
+
+class Killer:
+    """Faults that kill a process when a request matches, before the request reaches the server."""
+
+    def __init__(self, method: str, pattern: str, ordinal: int) -> None:
+        self.method, self.pattern, self.left = method, pattern, ordinal
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def __call__(self, request: Request) -> bool:
+        if request.method == self.method and self.pattern in request.target:
+            self.left -= 1
+            if self.left < 0 and self.process is not None:
+                self.process.send_signal(signal.SIGKILL)
+                return True
+        return False
+
+
+@pytest.mark.parametrize(
+    ("method", "pattern", "ordinal"),
+    [
+        ("PUT", ".train.lock", 0),
+        ("PUT", ".tmp-", 1),
+        ("PUT", ".tmp-", 5),
+        ("PUT", ".progress", 3),
+        ("PUT", ".manifest.json.tmp-", 0),
+        ("PUT", ".journal", 0),
+        ("PUT", "/train-", 0),
+        ("DELETE", ".tmp-", 1),
+        ("PUT", "/train-", 3),
+        ("DELETE", ".tmp-", 4),
+        ("PUT", ".manifest.json", 1),
+        ("DELETE", ".journal", 0),
+        ("DELETE", ".lock", 0),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:the interrupted write of:RuntimeWarning")
+def test_resumed_pack_after_sigkill_writes_the_same_bytes(
+    s3: S3Bucket, photos: Path, tmp_path: Path, proxied: Proxied, method: str, pattern: str, ordinal: int
+) -> None:
+    killer = Killer(method, pattern, ordinal)
+    proxied(s3, Faults(reset_rate=1, reset_point="before", methods=WRITES, match=killer))
+    with subprocess.Popen(
+        [sys.executable, "-c", PACKER, str(photos), s3.url("data/train"), "1"], env={**os.environ, **s3.environment}
+    ) as process:
+        killer.process = process
+    assert process.returncode == -signal.SIGKILL
+    killer.process = None
+    visible = [key for key in s3.keys() if is_shard(key.rpartition("/")[2])]
+    if visible and len(visible) < 6:
+        with pytest.raises(rm.IncompleteDatasetError):
+            rm.open(s3.url("data"))
+
+    rm.pack(rm.ImageFolder(photos), s3.url("data/train"), shards=6, resume=True)
+    rm.pack(rm.ImageFolder(photos), tmp_path / "data" / "train", shards=6, resume=True)
+    assert read_bucket(s3, "data") == read_folder(tmp_path / "data")
+
+
+@pytest.mark.parametrize(("method", "pattern", "ordinal"), [("DELETE", ".tmp-", 3), ("PUT", "/train-", 3)])
+def test_repair_completes_commit_of_killed_writer(
+    s3: S3Bucket, photos: Path, tmp_path: Path, proxied: Proxied, method: str, pattern: str, ordinal: int
+) -> None:
+    killer = Killer(method, pattern, ordinal)
+    proxied(s3, Faults(reset_rate=1, reset_point="before", methods=WRITES, match=killer))
+    with subprocess.Popen(
+        [sys.executable, "-c", PACKER, str(photos), s3.url("data/train"), "2"], env={**os.environ, **s3.environment}
+    ) as process:
+        killer.process = process
+    killer.process = None
+    with pytest.raises(rm.IncompleteDatasetError, match="repair"):
+        rm.open(s3.url("data"))
+    assert rm.repair(s3.url("data/")).completed == [s3.url("data/train")]
+    rm.pack(rm.ImageFolder(photos), tmp_path / "data" / "train", shards=6)
+    found, expected = read_bucket(s3, "data"), read_folder(tmp_path / "data")
+    assert {name: data for name, data in found.items() if is_shard(name)} == {
+        name: data for name, data in expected.items() if is_shard(name)
+    }
+    assert_equal_datasets(rm.open(s3.url("data")), rm.open(tmp_path / "data"))
+    assert rm.repair(s3.url("data/train")).completed == []
+
+
+def test_resumed_pack_uploads_only_missing_shards(
+    s3: S3Bucket, photos: Path, tmp_path: Path, proxied: Proxied
+) -> None:
+    class StopError(Exception):
+        """Stops a run from its progress function."""
+
+    def stop(num_records: int, _: int | None) -> None:
+        if num_records >= 13:
+            raise StopError
+
+    options: dict[str, Any] = {"shards": 6, "resume": True}
+    with pytest.raises(StopError):
+        rm.pack(rm.ImageFolder(photos), s3.url("data/train"), progress=stop, **options)
+    kept = [key for key in s3.keys() if ".tfrecord.tmp-" in key]
+    assert kept
+    proxy = proxied(s3)
+    rm.pack(rm.ImageFolder(photos), s3.url("data/train"), **options)
+    uploaded = {
+        request.path
+        for request in proxy.requests
+        if request.method in ("PUT", "POST") and ".tfrecord.tmp-" in request.path
+    }
+    assert len(uploaded) == 6 - len(kept)
+    rm.pack(rm.ImageFolder(photos), tmp_path / "data" / "train", **options)
+    assert read_bucket(s3, "data") == read_folder(tmp_path / "data")
+
+
+# Faults
+
+TEMPORARY_FAULTS: dict[str, dict[str, Any]] = {
+    "status-503": {"error_rate": 1},
+    "status-500": {"error_rate": 1, "error_status": 500},
+    "reset-before": {"reset_rate": 1, "reset_point": "before"},
+    "reset-after": {"reset_rate": 1, "reset_point": "after"},
+    "truncated": {"truncate_rate": 1},
+    "stall": {"stall_rate": 1},
+}
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("fault", TEMPORARY_FAULTS)
+def test_temporary_fault_of_each_write_is_repaired_by_a_retry(
+    s3: S3Bucket, tmp_path: Path, proxied: Proxied, fault: str
+) -> None:
+    options: dict[str, Any] = {"num_records": 8, "shards": 2, "num_bytes": 40_000}
+    proxied(s3, Faults(**TEMPORARY_FAULTS[fault], attempts=1, methods=WRITES))
+    write_dataset(s3.url("data/train"), **options, storage_options=IMPATIENT)
+    write_dataset(tmp_path / "data" / "train", **options)
+    assert read_bucket(s3, "data") == read_folder(tmp_path / "data")
+
+
+STAGES: dict[str, Callable[[Request], bool]] = {
+    "lock": lambda request: request.method == "PUT" and request.path.endswith(".lock"),
+    "start-upload": lambda request: request.method == "POST" and request.query == "uploads",
+    "part": lambda request: "partNumber=2" in request.query,
+    "complete-upload": lambda request: request.method == "POST" and "uploadId=" in request.query,
+    "journal": lambda request: request.method == "PUT" and ".journal" in request.path,
+    "copy": lambda request: request.method == "PUT" and request.path.endswith("train-00001-of-00002.tfrecord"),
+    "manifest": lambda request: request.method == "PUT" and request.path.endswith("manifest.json"),
+}
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("status", [503, 403])
+@pytest.mark.parametrize("stage", STAGES)
+def test_permanent_fault_of_one_step_leaves_nothing(
+    s3: S3Bucket, proxied: Proxied, stage: str, status: int
+) -> None:
+    proxied(s3, Faults(error_rate=1, error_status=status, methods=WRITES, match=STAGES[stage]))
+    with pytest.raises(rm.WriteError) as caught:
+        write_dataset(
+            s3.url("data/train"),
+            num_records=8,
+            shards=2,
+            num_bytes=40_000,
+            storage_options=IMPATIENT,
+        )
+    assert s3.url("data/") in str(caught.value.shard)
+    assert ("denied" in str(caught.value)) == (status == 403)
+    assert s3.keys() == []
+
+
+def test_temporary_object_that_cannot_be_removed_does_not_fail_the_commit(s3: S3Bucket, proxied: Proxied) -> None:
+    def is_removal(request: Request) -> bool:
+        return request.method == "DELETE" and "train-00000" in request.path
+
+    proxied(s3, Faults(error_rate=1, methods=WRITES, match=is_removal))
+    write_dataset(s3.url("data/train"), shards=2)
+    assert len(rm.open(s3.url("data"))) == 60
+
+
+def test_read_only_bucket_is_explained(s3: S3Bucket, proxied: Proxied) -> None:
+    proxied(s3, Faults(error_rate=1, error_status=403, methods=WRITES))
+    with pytest.raises(rm.WriteError) as caught:
+        write_dataset(s3.url("data/train"))
+    assert caught.value.kind == "access_denied" and caught.value.errno == 13
+    assert s3.keys() == []
+
+
+def test_missing_bucket_is_explained(s3: S3Bucket) -> None:
+    with pytest.raises((rm.WriteError, RemoteError)) as caught:
+        write_dataset(s3.url("data/train").replace(s3.bucket, "no-such-bucket"))
+    assert caught.value.kind == "missing_bucket"
