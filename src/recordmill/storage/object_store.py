@@ -190,17 +190,23 @@ class ObjectStore:
         def send(api: Any, store: Any) -> None:
             api.put(store, key, count(), use_multipart=True, chunk_size=chunk_bytes, max_concurrency=4)
 
-        try:
-            self._request("write the object", key, send, attempts=1, part_retries=_MAX_ATTEMPTS - 1)
-        except (RemoteError, FileNotFoundError) as error:
-            # The response to the last request of the upload may have been lost.
-            with contextlib.suppress(FileNotFoundError):
-                if self.head(key).num_bytes == num_bytes:
-                    return
-            if isinstance(error, FileNotFoundError):
-                message = "cannot write the object: the upload was aborted"
-                raise RemoteError(message, kind="connection", shard=self.address(key)) from None
-            raise
+        for attempt in range(1, _MAX_ATTEMPTS + 1):
+            try:
+                return self._request("write the object", key, send, attempts=1, part_retries=_MAX_ATTEMPTS - 1)
+            except (RemoteError, FileNotFoundError) as error:
+                # The response to the last request of the upload may have been lost.
+                with contextlib.suppress(FileNotFoundError, RemoteError):
+                    if num_bytes and self.head(key).num_bytes == num_bytes:
+                        return None
+                if isinstance(error, FileNotFoundError):
+                    message = "cannot write the object: the upload was aborted"
+                    raise RemoteError(message, kind="connection", shard=self.address(key)) from None
+                # obstore repeats the requests of an upload except the first one, after which it takes the chunks.
+                if num_bytes or error.kind not in ("connection", "http_status") or attempt == _MAX_ATTEMPTS:
+                    raise
+            self.traffic.retries += 1
+            _wait_for_retry(attempt)
+        raise AssertionError("unreachable")
 
     def copy(self, key: str, new: str) -> None:
         """Copy an object inside the store, without transferring its bytes."""
@@ -244,7 +250,7 @@ class ObjectStore:
                 self.traffic.num_bytes += 0 if byte_range is None else byte_range[1] - byte_range[0]
                 return result
             self.traffic.retries += 1
-            time.sleep(random.uniform(0.5, 1) * min(_BACKOFF_S * 2**attempt, _MAX_BACKOFF_S))  # noqa: S311 (no secret)
+            _wait_for_retry(attempt)
         raise AssertionError("unreachable")
 
     def _create_store(self, api: Any, max_retries: int) -> Any:
@@ -309,6 +315,11 @@ class ObjectStore:
         self.__dict__.update(state)
         self.traffic = Traffic()
         self._connect()
+
+
+def _wait_for_retry(attempt: int) -> None:
+    """Wait longer after each attempt, and for a random time, so that many clients do not repeat requests at once."""
+    time.sleep(random.uniform(0.5, 1) * min(_BACKOFF_S * 2**attempt, _MAX_BACKOFF_S))  # noqa: S311 (no secret)
 
 
 def _convert_info(meta: Mapping[str, Any]) -> ObjectInfo:

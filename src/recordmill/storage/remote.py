@@ -295,6 +295,11 @@ class RemoteStorage:
             raise output_exists_error(path)
         return RemoteOutputFile(self, path, overwrite=overwrite)
 
+    def write(self, path: str, data: bytes) -> None:
+        """Write a small object."""
+        store, key = self._find_store(path)
+        store.put(key, data)
+
     def upload(self, path: str, chunks: Iterator[bytes | memoryview]) -> Future[None]:
         """Write an object from chunks, in another thread."""
         store, key = self._find_store(path)
@@ -423,9 +428,13 @@ class RemoteOutputFile:
         """Send the rest of the bytes, and wait until the store has all of them."""
         if self._is_open:
             self._is_open = False
-            if self._buffer or self._upload is None:
-                self._send(bytes(self._buffer))
-                self._buffer = bytearray()
+            data, self._buffer = bytes(self._buffer), bytearray()
+            if self._upload is None:
+                with convert_remote_errors(self.path, "cannot write"):
+                    self._storage.write(self.temporary, data)
+                return
+            if data:
+                self._send(data)
             self._send(None)
             self._wait()
 
