@@ -81,6 +81,12 @@ def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Upload in parts of 64 KiB, so that small shards have many parts."""
+    monkeypatch.setattr("recordmill.storage.remote._PART_BYTES", 64 << 10)
+
+
+@pytest.fixture
 def http_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HttpFolder]:
     """Static HTTP server of an empty folder."""
     folder = tmp_path / "http"

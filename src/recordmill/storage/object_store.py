@@ -378,7 +378,11 @@ def _classify(error: BaseException) -> _Failure:
     if isinstance(error, _OptionsError):
         return _Failure("bad_request", text, "check storage_options and the environment variables of the store")
     if isinstance(error, FileNotFoundError):
-        return _classify_response(name, text) if "NoSuchBucket" in text else _Failure("missing", "the object does not exist")
+        return (
+            _classify_response(name, text)
+            if "NoSuchBucket" in text
+            else _Failure("missing", "the object does not exist")
+        )
     if name == "AlreadyExistsError":
         return _Failure("exists", "the object exists")
     return _classify_response(name, text)
