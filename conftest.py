@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,7 @@ pytest_collect_file = Sybil(
     patterns=["README.md", "CONTRIBUTING.md", "docs/*.md", "docs/**/*.md"],
     setup=_enter_empty_folder,
     teardown=_leave_folder,
+    fixtures=["_object_store_of_guide"],
 ).pytest()
 
 
@@ -91,12 +93,30 @@ def _folder_of_examples(request: pytest.FixtureRequest) -> None:
             writer.write({"image": Path("photo.jpg").read_bytes(), "label": label})
 
 
+@pytest.fixture(scope="session")
+def _bucket() -> Iterator[dict[str, str]]:
+    """Start an object store with the bucket of docs/guide/remote-data.md; return the environment variables for it."""
+    from tests.remote.object_store import MotoServer, create_environment
+
+    with MotoServer() as server:
+        server.run("create", "my-bucket")
+        yield create_environment(server.url)
+
+
+@pytest.fixture
+def _object_store_of_guide(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the blocks of the guide "Remote data" use a bucket on this machine."""
+    if request.node.path.name == "remote-data.md":
+        for name, value in request.getfixturevalue("_bucket").items():
+            monkeypatch.setenv(name, value)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the blocks of guides, and the examples of docstrings, that need a framework or pyarrow."""
+    """Mark the blocks of guides, and the examples of docstrings, that need a framework, pyarrow or obstore."""
     for item in items:
         if isinstance(item, pytest.DoctestItem) and item.name.endswith((".to_arrow", ".iter_arrow", ".to_pandas")):
             item.add_marker(pytest.mark.deep)
-        if item.path.name.startswith(("training-", "augmenting", "arrow")):
+        if item.path.name.startswith(("training-", "augmenting", "arrow", "remote-")):
             item.add_marker(pytest.mark.deep)
             item.add_marker(pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"))  # Keras's

@@ -41,8 +41,9 @@ _MODULES = {
     "errors": (
         "ChecksumError CompressionError DamageError DecodeError DestinationLockedError ExampleTypeError FeatureError "
         "FormatError FramingError ImageError IncompleteDatasetError InputError LabelError LimitError ManifestError "
-        "MapError MissingExtraError MissingInputError OutputExistsError PayloadError RecordmillError ResumeError "
-        "ShardChangedError StateError TruncatedError UnsupportedPathError WhereError WorkerError WriteError"
+        "MapError MissingExtraError MissingInputError OutputExistsError PayloadError RecordmillError RemoteError "
+        "ResumeError ShardChangedError StateError TruncatedError UnsupportedPathError WhereError WorkerError "
+        "WriteError"
     ),
     "formats.recordio.lst": "ImageList format_image_list read_image_list",
     "packing.pack": "pack",
@@ -167,6 +168,7 @@ if TYPE_CHECKING:
         OutputExistsError as OutputExistsError,
         PayloadError as PayloadError,
         RecordmillError as RecordmillError,
+        RemoteError as RemoteError,
         ResumeError as ResumeError,
         ShardChangedError as ShardChangedError,
         StateError as StateError,

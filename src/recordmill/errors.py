@@ -21,7 +21,7 @@
     │   ├── OutputExistsError (FileExistsError)
     │   └── DestinationLockedError          another writer is writing to the same destination
     ├── ResumeError (ValueError)            a run cannot be resumed, because its source or options changed
-    ├── UnsupportedPathError (ValueError)   a path is an address, such as s3://bucket/train
+    ├── UnsupportedPathError (ValueError)   an address is not supported, or not supported here
     ├── InputError (ValueError)             an input of `pack` cannot be used
     │   ├── MissingInputError (FileNotFoundError)
     │   ├── LabelError                      a label is missing, unknown or malformed
@@ -374,7 +374,7 @@ class ResumeError(RecordmillError, ValueError):
 
 
 class UnsupportedPathError(RecordmillError, ValueError):
-    """A path is a URL, such as ``s3://bucket/train``; only local paths are supported."""
+    """An address is not supported, such as ``hdfs://host/train``, or not here, because the path must be local."""
 
 
 class InputError(RecordmillError, ValueError):

@@ -278,7 +278,8 @@ impl<T: pyo3::buffer::Element> ArrayView<T> {
     }
 }
 
-/// Returns whether an object is a `bytes` object or an immutable `Block`, or a memoryview or a NumPy array of one.
+/// Returns whether an object is a `bytes` object, an immutable `Block` or a `Bytes` of obstore, or a memoryview or a NumPy
+/// array of one.
 fn is_immutable(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     static NDARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let ndarray = NDARRAY.import(object.py(), "numpy", "ndarray")?;
@@ -290,9 +291,17 @@ fn is_immutable(object: &Bound<'_, PyAny>) -> PyResult<bool> {
             owner.getattr("obj")?
         } else {
             let block = owner.cast::<Block>().ok();
-            return Ok(owner.is_instance_of::<PyBytes>() || block.is_some_and(|block| block.get().is_immutable));
+            let is_immutable_block = block.is_some_and(|block| block.get().is_immutable);
+            return Ok(is_immutable_block || owner.is_instance_of::<PyBytes>() || is_obstore_bytes(&owner)?);
         }
     }
+}
+
+/// Returns whether an object is a response of obstore. Its class owns reference-counted memory, exports it read-only, and
+/// has no method that changes it.
+fn is_obstore_bytes(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let class = object.get_type();
+    Ok(class.name()? == "Bytes" && class.module()? == "obstore")
 }
 
 /// A contiguous array argument that is written in place, also while the interpreter lock is released.

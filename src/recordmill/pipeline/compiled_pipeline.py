@@ -346,6 +346,15 @@ class CompiledPipeline:
                 positions = step.stage.map_positions(positions, step.upstream)
         return self.origin.locate_records(positions)
 
+    def find_shuffle_groups(self, positions: Positions) -> NDArray[np.int64]:
+        """Return the group of blocks to which the last shuffle of blocks assigns each sample; -1 without one."""
+        for step in reversed(self._steps):
+            if isinstance(step.stage, Shuffle) and step.stage.block is not None and isinstance(positions.epochs, int):
+                return step.stage.find_groups(positions.array, step.upstream or 0, positions.epochs)
+            if step.is_order:
+                positions = step.stage.map_positions(positions, step.upstream)
+        return np.full(len(positions), -1, np.int64)
+
     def evaluate(self, positions: Positions, context: Context, requested: Positions | None = None) -> SampleRows:
         """Return the samples at the given positions."""
         requested = positions if requested is None else requested

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from recordmill.pipeline.engine import BatchBuilder
 from recordmill.pipeline.samples import Positions
 
-# Approximate size of the records that are requested together. It is that of the blocks whose samples `shuffle` mixes,
-# so that each block is requested as a whole.
-_WINDOW_BYTES = 64 << 20
+# Records of at least this size are requested together. It is less than the blocks whose samples `shuffle` mixes by
+# default, so that a window has all samples of these blocks, and each block is one request.
+_WINDOW_BYTES = 48 << 20
+# Larger groups of blocks are divided.
+_MAX_WINDOW_BYTES = 128 << 20
 # Number of windows that are requested beyond the one from which batches are built.
 _WINDOWS_AHEAD = 1
 
@@ -22,11 +25,20 @@ _WINDOWS_AHEAD = 1
 Element = tuple[int, int]
 
 
+class _Segment(NamedTuple):
+    """Samples of one element that are in the same group of shuffled blocks; the group is -1 without such a shuffle."""
+
+    element: Element
+    builder: BatchBuilder
+    positions: Positions
+    group: int
+
+
 class ReadAhead:
     """Requests for the elements of a loader, also beyond the end of an epoch.
 
-    Elements are divided into windows. Before an element of a window is built, the window and the next one have been
-    requested; when all elements of a window were delivered, its records are dropped.
+    The samples are divided into windows. Before an element is built, its windows and the next one have been requested;
+    when all elements of a window were delivered, its records are dropped.
 
     Parameters
     ----------
@@ -39,24 +51,23 @@ class ReadAhead:
     """
 
     def __init__(self, create_builder: Callable[[int], BatchBuilder], part: tuple[int, int], start: Element) -> None:
-        self._elements, self._part = _iterate_elements(create_builder, part, start), part
+        self._segments = _iterate_segments(create_builder, part, start)
+        self._next = next(self._segments, None)
         self.position = start
         # The last element of each window, and what was requested for it.
         self._windows: deque[tuple[Element, Future[list[Callable[[], None]]]]] = deque()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="recordmill-read-ahead")
-        self._is_ended = False
 
     def prepare(self, element: Element) -> None:
-        """Wait until the window that contains an element is requested, and request the next one."""
-        first = 0
-        while first < len(self._windows) and self._windows[first][0] < element:
-            first += 1
-        while len(self._windows) <= first + _WINDOWS_AHEAD and not self._is_ended:
+        """Wait until the windows that contain an element are requested, and request the next ones."""
+        while self._count_until(element) + _WINDOWS_AHEAD > len(self._windows) and self._next is not None:
             self._request_window()
-            while first < len(self._windows) and self._windows[first][0] < element:
-                first += 1
-        for _, window in list(self._windows)[: first + 1]:
+        for _, window in list(self._windows)[: self._count_until(element)]:
             window.result()
+
+    def _count_until(self, element: Element) -> int:
+        """Return the number of windows up to the first one that ends behind an element."""
+        return sum(last <= element for last, _ in self._windows) + 1
 
     def release(self, element: Element) -> None:
         """Drop the windows whose elements were all delivered; `element` is the next one."""
@@ -66,7 +77,7 @@ class ReadAhead:
 
     def close(self) -> None:
         """Drop everything, and end the thread."""
-        self._is_ended = True
+        self._next = None
         while self._windows:
             window = self._windows.popleft()[1]
             if not window.cancel():
@@ -74,25 +85,31 @@ class ReadAhead:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _request_window(self) -> None:
-        parts: list[tuple[BatchBuilder, Positions]] = []
-        num_bytes, last = 0, None
-        for last, builder, values in self._elements:
-            parts.append((builder, Positions(last[0], values)))
-            num_bytes += len(values) * builder.pipeline.mean_record_bytes
-            num_elements = builder.sampler.num_batches
-            # A window ends with the epoch, so that windows of small datasets do not contain thousands of epochs.
-            if num_bytes >= _WINDOW_BYTES or (num_elements is not None and last[1] + self._part[1] >= num_elements):
+        segments: list[_Segment] = []
+        num_bytes = 0
+        while self._next is not None:
+            if segments and _is_window_end(segments[-1], self._next, num_bytes):
                 break
-        if last is None:
-            self._is_ended = True
-            return
-        self._windows.append((last, self._thread.submit(_request_records, parts)))
+            segments.append(self._next)
+            num_bytes += len(self._next.positions) * self._next.builder.pipeline.mean_record_bytes
+            self._next = next(self._segments, None)
+        self._windows.append((segments[-1].element, self._thread.submit(_request_records, segments)))
 
 
-def _iterate_elements(
+def _is_window_end(last: _Segment, following: _Segment, num_bytes: int) -> bool:
+    """Return True if a window of `num_bytes` ends between two segments.
+
+    It ends with the epoch, so that a window of a small dataset does not contain many epochs.
+    """
+    if following.element[0] != last.element[0] or num_bytes >= _MAX_WINDOW_BYTES:
+        return True
+    return num_bytes >= _WINDOW_BYTES and (following.group != last.group or following.group < 0)
+
+
+def _iterate_segments(
     create_builder: Callable[[int], BatchBuilder], part: tuple[int, int], start: Element
-) -> Iterator[tuple[Element, BatchBuilder, Any]]:
-    """Yield elements, with their builders and the positions of their samples, of one epoch after the other."""
+) -> Iterator[_Segment]:
+    """Yield the samples of all elements, of one epoch after the other."""
     epoch, number = start
     while True:
         builder = create_builder(epoch)
@@ -100,16 +117,22 @@ def _iterate_elements(
         if total is not None and part[0] >= total:
             return
         while total is None or number < total:
-            yield (epoch, number), builder, builder.sampler.positions(number)
+            positions = Positions(epoch, builder.sampler.positions(number))
+            groups = builder.pipeline.find_shuffle_groups(positions)
+            edges = [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(positions)]
+            for first, last in pairwise(edges):
+                yield _Segment(
+                    (epoch, number), builder, positions.slice(first, last), int(groups[first]) if last else -1
+                )
             number += part[1]
         epoch, number = epoch + 1, part[0]
 
 
-def _request_records(parts: list[tuple[BatchBuilder, Positions]]) -> list[Callable[[], None]]:
+def _request_records(segments: list[_Segment]) -> list[Callable[[], None]]:
     """Request the records of samples from all sources; return functions that drop them."""
     by_source: dict[int, tuple[Any, list[Any]]] = {}
-    for builder, positions in parts:
-        for source, records in builder.pipeline.locate_records(positions):
+    for segment in segments:
+        for source, records in segment.builder.pipeline.locate_records(segment.positions):
             by_source.setdefault(id(source), (source, []))[1].append(records)
     remote = [entry for entry in by_source.values() if getattr(entry[0], "is_remote", False)]
     return [source.request_ahead(np.concatenate(records)) for source, records in remote]

@@ -52,6 +52,11 @@ class Positions:
         epochs = self.epochs if isinstance(self.epochs, int) else self.epochs[rows]
         return Positions(epochs, self.array[rows])
 
+    def slice(self, start: int, stop: int) -> Positions:
+        """Return the positions in a range of rows."""
+        epochs = self.epochs if isinstance(self.epochs, int) else self.epochs[start:stop]
+        return Positions(epochs, self.values[start:stop])
+
     def epoch_and_position(self, row: int) -> tuple[int, int]:
         """Return (epoch, position) of one row."""
         epoch = self.epochs if isinstance(self.epochs, int) else int(self.epochs[row])

@@ -237,6 +237,7 @@ class ShardCollection:
         """Return the sources from which frames are read; the frames of remote shards are requested now."""
         if not self.storage.is_remote:
             return [shard.source for shard in shards]
+        keep_freed_memory()  # Responses have similar sizes, so their memory is reused.
         limit = self.limits.get("max_record_bytes") or DEFAULT_MAX_RECORD_BYTES
         return fetch_sources(shards, which, frames[0], frames[1], limit)
 

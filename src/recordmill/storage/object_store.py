@@ -67,7 +67,7 @@ class ObjectStore:
     options : mapping of str to object
         Settings of obstore: those of its stores, and `client_options`, `retry_config` and `credential_provider`.
     max_requests : int
-        Number of requests that are sent at the same time, without those of uploads.
+        Number of requests that are sent at the same time, besides uploads.
     traffic : Traffic
         Counters that are increased.
     """
@@ -132,7 +132,7 @@ class ObjectStore:
             _check_version(found, info)
             if found.num_bytes != info.num_bytes:
                 raise _VersionError(f"it has {found.num_bytes:,} bytes instead of {info.num_bytes:,}")
-            return _check_length(memoryview(bytes(result.bytes())), stop - start)
+            return _check_length(memoryview(result.bytes()), stop - start)
 
         return self._request("read the object", key, send, (start, stop))
 
@@ -238,14 +238,16 @@ class ObjectStore:
                 api = load_obstore()
                 if part_retries not in self._stores:
                     self._stores[part_retries] = self._create_store(api, part_retries)
-                result = self._send(send, api, self._stores[part_retries], is_limited=not part_retries)
+                # Any number of uploads wait for their data at the same time, so they take no slots.
+                store = self._stores[part_retries]
+                result = send(api, store) if part_retries else self._send(send, api, store)
             except (MissingExtraError, KeyboardInterrupt, SystemExit, GeneratorExit):
                 raise
             except BaseException as error:  # noqa: BLE001 (raised below, as another class)
                 # obstore raises a subclass of BaseException, PanicException, for some malformed responses.
                 failure = _classify(error)
                 if not failure.is_temporary or attempt == attempts:
-                    self._raise(action, key, failure, byte_range, attempt, error)
+                    self._raise(action, key, failure, byte_range, attempt)
             else:
                 self.traffic.num_bytes += 0 if byte_range is None else byte_range[1] - byte_range[0]
                 return result
@@ -261,10 +263,8 @@ class ObjectStore:
         except Exception as error:  # noqa: BLE001 (also those of providers of credentials)
             raise _OptionsError(_describe(str(error), 0, None)) from None
 
-    def _send(self, send: Callable[[Any, Any], T], api: Any, store: Any, *, is_limited: bool) -> T:
+    def _send(self, send: Callable[[Any, Any], T], api: Any, store: Any) -> T:
         """Send one request, so that a signal such as Ctrl-C interrupts the wait for its response."""
-        if not is_limited:
-            return send(api, store)
         slots = self._slots
 
         def send_in_slot() -> T:
@@ -276,14 +276,9 @@ class ObjectStore:
         return send_in_slot()
 
     def _raise(
-        self,
-        action: str,
-        key: str,
-        failure: _Failure,
-        byte_range: tuple[int, int] | None,
-        attempts: int,
-        error: BaseException,
+        self, action: str, key: str, failure: _Failure, byte_range: tuple[int, int] | None, attempts: int
     ) -> NoReturn:
+        """Raise the error of a request. Its cause is hidden, because the text of the cause may contain secrets."""
         address = self.address(key)
         if failure.kind == "missing":
             raise FileNotFoundError(2, "the object does not exist", address) from None
@@ -296,7 +291,6 @@ class ObjectStore:
                 shard=address,
                 hint="open the dataset again in all processes",
             ) from None
-        del error  # Its text may contain secrets, so it is not the cause of the error that is raised.
         raise RemoteError(
             f"cannot {action}: {failure.cause}",
             kind=failure.kind,
@@ -368,6 +362,13 @@ _CREDENTIALS_HINT = (
 )
 
 
+_MISSING_BUCKET = _Failure("missing_bucket", "the bucket does not exist", "check the spelling and the endpoint")
+
+
+def _is_missing_bucket(text: str) -> bool:
+    return re.search(r"NoSuchBucket|ContainerNotFound|specified bucket does not exist", text) is not None
+
+
 def _classify(error: BaseException) -> _Failure:
     """Return what an exception of obstore means, without secrets."""
     name, text = type(error).__name__, str(error)
@@ -378,11 +379,7 @@ def _classify(error: BaseException) -> _Failure:
     if isinstance(error, _OptionsError):
         return _Failure("bad_request", text, "check storage_options and the environment variables of the store")
     if isinstance(error, FileNotFoundError):
-        return (
-            _classify_response(name, text)
-            if "NoSuchBucket" in text
-            else _Failure("missing", "the object does not exist")
-        )
+        return _MISSING_BUCKET if _is_missing_bucket(text) else _Failure("missing", "the object does not exist")
     if name == "AlreadyExistsError":
         return _Failure("exists", "the object exists")
     return _classify_response(name, text)
@@ -392,11 +389,11 @@ def _classify_response(name: str, text: str) -> _Failure:
     match, code = _STATUS.search(text), _CODE.search(text)
     status = int(match[1]) if match else 0
     cause = _describe(text, status, code)
-    if "NoSuchBucket" in text:
-        return _Failure("missing_bucket", "the bucket does not exist", "check the spelling and the endpoint")
     if re.search(r"ExpiredToken|RequestExpired|TokenRefreshRequired|token (has|is) expired", text, re.IGNORECASE):
         return _Failure("expired_credentials", f"the credentials have expired ({cause})", "renew the credentials")
-    if _CREDENTIAL_SERVERS.search(text) or "Credentials" in text:
+    if _is_missing_bucket(text):
+        return _MISSING_BUCKET
+    if _CREDENTIAL_SERVERS.search(text) or (not status and re.search(r"[Cc]redential", text)):
         return _Failure("no_credentials", "no credentials were found", _CREDENTIALS_HINT)
     if status in (401, 403) or name in ("PermissionDeniedError", "UnauthenticatedError"):
         return _Failure("access_denied", f"access is denied ({cause})", _CREDENTIALS_HINT)

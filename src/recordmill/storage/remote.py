@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.errors import RemoteError, WriteError
-from recordmill.storage.addresses import expand_braces, redact, split_address
+from recordmill.storage.addresses import expand_braces, is_address, redact, split_address
 from recordmill.storage.base import Stat, output_exists_error
 from recordmill.storage.block_cache import BlockCache
 from recordmill.storage.compression import Compression
@@ -199,6 +199,8 @@ class RemoteStorage:
         """Return the properties of an object: those of an earlier response, or those that the server sends now."""
         if path in self._infos:
             return self._infos[path]
+        if not is_address(path):
+            raise FileNotFoundError(2, "no such object", path)
         store, key = self._find_store(path)
         if not key and not path.startswith(("https://", "http://")):
             raise FileNotFoundError(2, "a bucket is not an object", store.address(key))
@@ -216,7 +218,7 @@ class RemoteStorage:
         if not self._keeps_listings:
             self._infos.pop(path, None)
         info = self._find_info(path)
-        return Stat(info.num_bytes, info.modified_ns, (info.version,))
+        return Stat(info.num_bytes, info.modified_ns, (path, info.version))
 
     def exists(self, path: str) -> bool:
         """Return True if an object of this name exists."""
@@ -301,7 +303,7 @@ class RemoteStorage:
         store.put(key, data)
 
     def upload(self, path: str, chunks: Iterator[bytes | memoryview]) -> Future[None]:
-        """Write an object from chunks, in another thread."""
+        """Write an object from chunks, in a thread of its own, because many objects may be written at a time."""
         store, key = self._find_store(path)
         return store.start_upload(key, chunks, _PART_BYTES)
 
@@ -390,7 +392,7 @@ class RemoteOutputFile:
         self.temporary = temporary_path(*posixpath.split(path))
         self._buffer = bytearray()
         # The upload reads its parts from here; None ends it, and an exception aborts it.
-        self._parts: queue.Queue[bytes | Exception | None] = queue.Queue(2)
+        self._parts: queue.Queue[bytes | Exception | None] = queue.Queue(1)
         self._upload: Future[None] | None = None
         self._is_open = True
 

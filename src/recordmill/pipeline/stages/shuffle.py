@@ -149,12 +149,16 @@ class Shuffle:
 
     def _permute_positions(self, positions: Ints, length: int, epoch: int) -> Ints:
         if self.block is not None:
-            return _shuffle_blocks(positions, length, self.block, (self.seed, epoch))
+            return _BlockOrder(length, self.block, (self.seed, epoch)).shuffle(positions)
         if self.window is not None:
             half = max(1, self.window // 2)
             early = _shuffle_segments(positions, length, half, 0, (self.seed, epoch, _EARLY))
             return _shuffle_segments(early, length, half, half // 2, (self.seed, epoch, _LATE))
         return Permutation(length, (self.seed, epoch, _GLOBAL))(positions)
+
+    def find_groups(self, positions: Ints, length: int, epoch: int) -> Ints:
+        """Return the group of blocks that are shuffled together for each position; requires `block`."""
+        return _BlockOrder(length, self.block or 1, (self.seed, epoch)).find_groups(positions)
 
     def quality(self, length: int) -> float:
         """Return the probability that two adjacent samples come from different blocks or windows as stored."""
@@ -182,21 +186,32 @@ def _shuffle_segments(positions: Ints, length: int, size: int, shift: int, key: 
     return found
 
 
-def _shuffle_blocks(positions: Ints, length: int, size: int, key: tuple[int, int]) -> Ints:
-    """Shuffle the order of blocks, then the samples within groups of blocks. The last block may be shorter."""
-    blocks, missing = -(-length // size), -length % size
-    order = Permutation(blocks, (*key, _BLOCKS))
-    # Position at which the short block would end if it were full, in the shuffled order of blocks. All positions after
-    # the short block are smaller by `missing` than without a short block.
-    gap = int(order.inverse(np.array([blocks - 1]))[0]) * size + size - missing
-    group = size * BLOCKS_TOGETHER
-    number = (positions + np.where(positions >= gap, missing, 0)) // group
-    found = np.empty(len(positions), np.int64)
-    for group_number in np.unique(number):
-        edges = [edge - missing * (edge > gap) for edge in (int(group_number) * group, (int(group_number) + 1) * group)]
-        start, stop = edges[0], min(length, edges[1])
-        rows = np.flatnonzero(number == group_number)
-        inside = Permutation(stop - start, (*key, _GROUP, int(group_number) & 0xFFFFFFFF))(positions[rows] - start)
-        found[rows] = start + inside
-    spread = found + np.where(found >= gap, missing, 0)
-    return order(spread // size) * size + spread % size
+class _BlockOrder:
+    """Order of shuffled blocks, of which groups of consecutive ones are shuffled together. The last may be shorter."""
+
+    def __init__(self, length: int, size: int, key: tuple[int, int]) -> None:
+        self.length, self.size, self.key = length, size, key
+        blocks, self.missing = -(-length // size), -length % size
+        self.order = Permutation(blocks, (*key, _BLOCKS))
+        # Position at which the short block would end if it were full, in the shuffled order of blocks. All positions
+        # after the short block are smaller by `missing` than without a short block.
+        self.gap = int(self.order.inverse(np.array([blocks - 1]))[0]) * size + size - self.missing
+        self.group = size * BLOCKS_TOGETHER
+
+    def find_groups(self, positions: Ints) -> Ints:
+        """Return the group of each position."""
+        return (positions + np.where(positions >= self.gap, self.missing, 0)) // self.group
+
+    def shuffle(self, positions: Ints) -> Ints:
+        """Return the stored position of each shuffled position."""
+        number = self.find_groups(positions)
+        found = np.empty(len(positions), np.int64)
+        for group_number in np.unique(number):
+            edges = [int(group_number) * self.group, (int(group_number) + 1) * self.group]
+            start, stop = (edge - self.missing * (edge > self.gap) for edge in edges)
+            stop = min(self.length, stop)
+            rows = np.flatnonzero(number == group_number)
+            shuffled = Permutation(stop - start, (*self.key, _GROUP, int(group_number) & 0xFFFFFFFF))
+            found[rows] = start + shuffled(positions[rows] - start)
+        spread = found + np.where(found >= self.gap, self.missing, 0)
+        return self.order(spread // self.size) * self.size + spread % self.size
