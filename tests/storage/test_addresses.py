@@ -86,9 +86,7 @@ def test_unsupported_address_is_named_without_password() -> None:
     assert "secret" not in str(caught.value) and "secret" not in str(caught.value.shard)
 
 
-def test_existing_folder_whose_name_ends_with_a_colon_is_local(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_existing_folder_whose_name_ends_with_a_colon_is_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s3:").mkdir()
     assert check_path("s3:/train") == "s3:/train"

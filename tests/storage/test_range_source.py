@@ -74,7 +74,9 @@ def test_reads_continue_in_adjacent_ranges() -> None:
     assert read(source, 65, 5) == DATA[65:70]
 
 
-@pytest.mark.parametrize(("offset", "length", "missing"), [(0, 1, 0), (9, 2, 9), (45, 10, 50), (55, 1, 55), (69, 9, 70)])
+@pytest.mark.parametrize(
+    ("offset", "length", "missing"), [(0, 1, 0), (9, 2, 9), (45, 10, 50), (55, 1, 55), (69, 9, 70)]
+)
 def test_read_of_bytes_that_were_not_requested_raises(offset: int, length: int, missing: int) -> None:
     source = open_ranges((10, 20), (20, 50), (60, 70))
     with pytest.raises(RuntimeError, match=f"offset {missing} was not requested"):
