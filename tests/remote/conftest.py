@@ -9,7 +9,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from tests.remote.fault_proxy import FaultProxy, Faults
 from tests.remote.http_folder import HttpFolder
@@ -61,10 +63,27 @@ def proxied(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., FaultProx
 
 
 @pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    """Folder with two classes of images."""
+    generator = np.random.default_rng(0)
+    for number in range(24):
+        path = tmp_path / "photos" / ("cat" if number % 2 else "dog") / f"{number:02}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(generator.integers(0, 255, (20, 15 + number), np.uint8)).save(path)
+    return tmp_path / "photos"
+
+
+@pytest.fixture
 def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Repeat failed requests after a millisecond."""
     monkeypatch.setattr("recordmill.storage.object_store._BACKOFF_S", 0.001)
     monkeypatch.setattr("recordmill.storage.object_store._MAX_BACKOFF_S", 0.001)
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Upload in parts of 64 KiB, so that small shards have many parts."""
+    monkeypatch.setattr("recordmill.storage.remote._PART_BYTES", 64 << 10)
 
 
 @pytest.fixture

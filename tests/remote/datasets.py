@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import recordmill as rm
-from tests.remote.object_store import S3Bucket
+from tests.remote.object_store import ACCESS_KEY, SECRET_KEY, S3Bucket
 
 Samples = list[dict[str, Any]]
 
@@ -89,6 +90,15 @@ def assert_equal_datasets(found: rm.Dataset, expected: rm.Dataset) -> None:
 def read_ids(elements: Iterable[Mapping[str, Any]]) -> list[list[int]]:
     """Return the ids of the records in each batch."""
     return [np.asarray(element["id"]).ravel().tolist() for element in elements]
+
+
+def check_error(error: BaseException) -> None:
+    """Check that an error survives pickling and contains no credentials."""
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error) and str(copy) == str(error)
+    for text in (str(error), repr(error), repr(copy.__dict__), str(pickle.dumps(error))):
+        assert SECRET_KEY not in text and ACCESS_KEY not in text and "Signature=" not in text
+    assert error.__cause__ is None and (error.__suppress_context__ or error.__context__ is None)
 
 
 def _to_bytes(value: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import os
 import sys
 from typing import Any
 
@@ -39,6 +40,7 @@ def run_command(backend: Any, name: str, bucket: str, *arguments: Any) -> Any:
 
 def main() -> None:
     """Serve until standard input ends."""
+    os.environ["S3_UPLOAD_PART_MIN_SIZE"] = "1"  # S3 has 5 MiB, which would make tests of many parts slow.
     from moto.s3.models import s3_backends
     from moto.server import ThreadedMotoServer
 

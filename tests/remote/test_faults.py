@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,14 @@ import pytest
 
 import recordmill as rm
 from recordmill.errors import RemoteError
-from tests.remote.datasets import assert_equal_datasets, assert_equal_samples, is_shard, upload_folder, write_dataset
+from tests.remote.datasets import (
+    assert_equal_datasets,
+    assert_equal_samples,
+    check_error,
+    is_shard,
+    upload_folder,
+    write_dataset,
+)
 from tests.remote.fault_proxy import FaultProxy, Faults
 from tests.remote.loopback import Request
 from tests.remote.object_store import ACCESS_KEY, SECRET_KEY, S3Bucket
@@ -63,15 +69,6 @@ def dataset(s3: S3Bucket, tmp_path: Path) -> Path:
 def read_traffic(samples: rm.Dataset) -> Any:
     """Return the traffic of a dataset."""
     return samples.pipeline.sources[0].storage.traffic  # type: ignore[attr-defined]
-
-
-def check_error(error: BaseException) -> None:
-    """Check that an error survives pickling and contains no credentials."""
-    copy = pickle.loads(pickle.dumps(error))
-    assert type(copy) is type(error) and str(copy) == str(error)
-    for text in (str(error), repr(error), repr(copy.__dict__), str(pickle.dumps(error))):
-        assert SECRET_KEY not in text and ACCESS_KEY not in text and "Signature=" not in text
-    assert error.__cause__ is None and (error.__suppress_context__ or error.__context__ is None)
 
 
 # Temporary faults

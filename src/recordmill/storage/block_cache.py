@@ -27,7 +27,8 @@ from recordmill.storage.object_store import ObjectInfo
 BLOCK_BYTES = 1 << 20
 _PIECE_BYTES = 64 << 10
 _MAGIC = b"RMBLOCK1"
-# Magic, number of data bytes, checksums of the pieces (0 for those behind the end), checksum of the header so far.
+# Magic, number of data bytes, checksums of the pieces (0 for those behind the end), checksum of the header so far and
+# of the name of the file.
 _HEADER = struct.Struct(f"<8sQ{BLOCK_BYTES // _PIECE_BYTES}II")
 _FOLDER_NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}")
 _BLOCK_NAME = re.compile(r"\d+\.block(?P<temporary>\.tmp-[0-9a-f]+)?")
@@ -116,10 +117,17 @@ class BlockCache:
                 row += 1
                 continue
             first, last = numbers[row] * BLOCK_BYTES, min(numbers[end - 1] * BLOCK_BYTES + BLOCK_BYTES, num_bytes)
-            keeps = self._is_writable and self._reserve(end - row)
+            # A damaged block is replaced, which takes no more room.
+            num_new = sum(not os.path.lexists(_block_path(folder, number)) for number in numbers[row:end])
+            keeps = self._is_writable and self._reserve(num_new)
             if not keeps:
                 first, last = max(first, start), min(last, stop)
-            data = download(first, last)
+            try:
+                data = download(first, last)
+            except BaseException:
+                if keeps:
+                    self._reserve(-num_new)
+                raise
             for number in numbers[row:end]:
                 if keeps:
                     block = data[number * BLOCK_BYTES - first : number * BLOCK_BYTES - first + BLOCK_BYTES]
@@ -186,7 +194,7 @@ class BlockCache:
 
     def _write_block(self, folder: str, number: int, data: memoryview) -> bool:
         """Write a block; return False if the disk does not accept it."""
-        path = os.path.join(folder, f"{number}.block")
+        path = _block_path(folder, number)
         temporary = f"{path}.tmp-{os.urandom(6).hex()}"
         pieces = [data[start : start + _PIECE_BYTES] for start in range(0, len(data), _PIECE_BYTES)]
         checksums = [_core.crc32c(piece) for piece in pieces] + [0] * (BLOCK_BYTES // _PIECE_BYTES - len(pieces))
@@ -194,7 +202,7 @@ class BlockCache:
         try:
             os.makedirs(folder, exist_ok=True)
             with open(temporary, "xb") as file:
-                file.write(header + struct.pack("<I", _core.crc32c(header)))
+                file.write(header + struct.pack("<I", _checksum_header(header, path)))
                 file.write(data)
             os.replace(temporary, path)
         except OSError as error:
@@ -250,32 +258,37 @@ def _clip(number: int, start: int, stop: int) -> tuple[int, int]:
     return max(start - base, 0), min(stop - base, BLOCK_BYTES)
 
 
+def _block_path(folder: str, number: int) -> str:
+    return os.path.join(folder, f"{number}.block")
+
+
+def _checksum_header(header: bytes, path: str) -> int:
+    """Return the checksum of a header, which a block under another name does not have."""
+    return _core.crc32c(header + os.fsencode("/".join(path.split(os.sep)[-2:])))
+
+
 def _read_block(folder: str, number: int, start: int, stop: int) -> memoryview | None:
-    """Return a part of a cached block; None if it is not there, or damaged, in which case it is removed."""
-    path = os.path.join(folder, f"{number}.block")
+    """Return a part of a cached block; None if it is not there, or damaged."""
+    path = _block_path(folder, number)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
     try:
-        data = _read_checked(descriptor, start, stop)
+        return _read_checked(descriptor, path, start, stop)
     except OSError:
         return None
     finally:
         os.close(descriptor)
-    if data is None:
-        with contextlib.suppress(OSError):
-            os.unlink(path)
-    return data
 
 
-def _read_checked(descriptor: int, start: int, stop: int) -> memoryview | None:
+def _read_checked(descriptor: int, path: str, start: int, stop: int) -> memoryview | None:
     """Return a part of a block if its checksums match."""
     header = os.pread(descriptor, _HEADER.size, 0)
     if len(header) < _HEADER.size:
         return None
     magic, num_bytes, *checksums, own = _HEADER.unpack(header)
-    if magic != _MAGIC or own != _core.crc32c(header[:-4]) or stop > num_bytes:
+    if magic != _MAGIC or own != _checksum_header(header[:-4], path) or stop > num_bytes:
         return None
     first, last = start // _PIECE_BYTES, -(-stop // _PIECE_BYTES)
     low, high = first * _PIECE_BYTES, min(last * _PIECE_BYTES, num_bytes)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from importlib.machinery import ExtensionFileLoader
-from threading import BoundedSemaphore, Lock, current_thread, main_thread
+from threading import BoundedSemaphore, Lock, Thread, current_thread, main_thread
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from recordmill.errors import MissingExtraError, RemoteError, ShardChangedError
@@ -145,6 +145,22 @@ class ObjectStore:
                     self._pool = ThreadPoolExecutor(self._max_requests, thread_name_prefix="recordmill-request")
         return self._pool.submit(function, *arguments)
 
+    def start_upload(self, key: str, chunks: Iterator[bytes | memoryview], chunk_bytes: int) -> Future[None]:
+        """Call `upload` in a thread of its own, because it waits for chunks; any number of uploads may be open."""
+        future: Future[None] = Future()
+
+        def run() -> None:
+            try:
+                self.upload(key, chunks, chunk_bytes)
+            except BaseException as error:  # noqa: BLE001 (raised by the future)
+                future.set_exception(error)
+            else:
+                future.set_result(None)
+
+        # A daemon, so that a writer that is never closed does not keep the process from ending.
+        Thread(target=run, name="recordmill-upload", daemon=True).start()
+        return future
+
     def put(self, key: str, data: bytes, *, create: bool = False) -> None:
         """Write a small object. With `create`, raise FileExistsError if it exists."""
         if not create:
@@ -174,17 +190,23 @@ class ObjectStore:
         def send(api: Any, store: Any) -> None:
             api.put(store, key, count(), use_multipart=True, chunk_size=chunk_bytes, max_concurrency=4)
 
-        try:
-            self._request("write the object", key, send, attempts=1, part_retries=_MAX_ATTEMPTS - 1)
-        except (RemoteError, FileNotFoundError) as error:
-            # The response to the last request of the upload may have been lost.
-            with contextlib.suppress(FileNotFoundError):
-                if self.head(key).num_bytes == num_bytes:
-                    return
-            if isinstance(error, FileNotFoundError):
-                message = "cannot write the object: the upload was aborted"
-                raise RemoteError(message, kind="connection", shard=self.address(key)) from None
-            raise
+        for attempt in range(1, _MAX_ATTEMPTS + 1):
+            try:
+                return self._request("write the object", key, send, attempts=1, part_retries=_MAX_ATTEMPTS - 1)
+            except (RemoteError, FileNotFoundError) as error:
+                # The response to the last request of the upload may have been lost.
+                with contextlib.suppress(FileNotFoundError, RemoteError):
+                    if num_bytes and self.head(key).num_bytes == num_bytes:
+                        return None
+                if isinstance(error, FileNotFoundError):
+                    message = "cannot write the object: the upload was aborted"
+                    raise RemoteError(message, kind="connection", shard=self.address(key)) from None
+                # obstore repeats the requests of an upload except the first one, after which it takes the chunks.
+                if num_bytes or error.kind not in ("connection", "http_status") or attempt == _MAX_ATTEMPTS:
+                    raise
+            self.traffic.retries += 1
+            _wait_for_retry(attempt)
+        raise AssertionError("unreachable")
 
     def copy(self, key: str, new: str) -> None:
         """Copy an object inside the store, without transferring its bytes."""
@@ -230,7 +252,7 @@ class ObjectStore:
                 self.traffic.num_bytes += 0 if byte_range is None else byte_range[1] - byte_range[0]
                 return result
             self.traffic.retries += 1
-            time.sleep(random.uniform(0.5, 1) * min(_BACKOFF_S * 2**attempt, _MAX_BACKOFF_S))  # noqa: S311 (no secret)
+            _wait_for_retry(attempt)
         raise AssertionError("unreachable")
 
     def _create_store(self, api: Any, max_retries: int) -> Any:
@@ -287,6 +309,11 @@ class ObjectStore:
         self.__dict__.update(state)
         self.traffic = Traffic()
         self._connect()
+
+
+def _wait_for_retry(attempt: int) -> None:
+    """Wait longer after each attempt, and for a random time, so that many clients do not repeat requests at once."""
+    time.sleep(random.uniform(0.5, 1) * min(_BACKOFF_S * 2**attempt, _MAX_BACKOFF_S))  # noqa: S311 (no secret)
 
 
 def _convert_info(meta: Mapping[str, Any]) -> ObjectInfo:

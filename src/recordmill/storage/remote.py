@@ -8,7 +8,7 @@ import posixpath
 import queue
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -297,13 +297,15 @@ class RemoteStorage:
             raise output_exists_error(path)
         return RemoteOutputFile(self, path, overwrite=overwrite)
 
+    def write(self, path: str, data: bytes) -> None:
+        """Write a small object."""
+        store, key = self._find_store(path)
+        store.put(key, data)
+
     def upload(self, path: str, chunks: Iterator[bytes | memoryview]) -> Future[None]:
         """Write an object from chunks, in a thread of its own, because many objects may be written at a time."""
         store, key = self._find_store(path)
-        thread = ThreadPoolExecutor(1, thread_name_prefix="recordmill-upload")
-        upload = thread.submit(store.upload, key, chunks, _PART_BYTES)
-        thread.shutdown(wait=False)
-        return upload
+        return store.start_upload(key, chunks, _PART_BYTES)
 
     def remove(self, path: str) -> None:
         """Remove an object; has no effect if it does not exist."""
@@ -316,16 +318,28 @@ class RemoteStorage:
         """Copy an object to a new name inside the store, then remove the old one.
 
         This is not atomic, but both names are complete objects at any time, and the lock of the destination prevents
-        that two writers do it.
+        that two writers do it. A renaming that was interrupted between these steps is continued.
         """
         store, key = self._find_store(old)
         with convert_remote_errors(new, "cannot rename the object to its final name"):
-            if not overwrite and self.exists(new):
+            exists = not overwrite and self.exists(new)
+            if exists and not self._have_equal_content(old, new):
                 raise output_exists_error(new)
-            store.copy(key, split_address(new).key)
+            if not exists:
+                store.copy(key, split_address(new).key)
             self._infos.pop(new, None)
+        # The new object is complete, and the next writer removes what cannot be removed now.
+        with contextlib.suppress(RemoteError):
             store.delete(key)
-            self._infos.pop(old, None)
+        self._infos.pop(old, None)
+
+    def _have_equal_content(self, path: str, other: str) -> bool:
+        infos = [self._find_info(path), self._find_info(other)]
+        if infos[0].num_bytes != infos[1].num_bytes:
+            return False
+        starts = range(0, infos[0].num_bytes, _PART_BYTES)
+        ranges = ((start, min(start + _PART_BYTES, infos[0].num_bytes)) for start in starts)
+        return all(self.read_range(path, *each) == self.read_range(other, *each) for each in ranges)
 
     def create_exclusively(self, path: str, data: bytes) -> None:
         """Create a small object, unless one of this name exists; of several processes, exactly one succeeds.
@@ -416,9 +430,13 @@ class RemoteOutputFile:
         """Send the rest of the bytes, and wait until the store has all of them."""
         if self._is_open:
             self._is_open = False
-            if self._buffer or self._upload is None:
-                self._send(bytes(self._buffer))
-                self._buffer = bytearray()
+            data, self._buffer = bytes(self._buffer), bytearray()
+            if self._upload is None:
+                with convert_remote_errors(self.path, "cannot write"):
+                    self._storage.write(self.temporary, data)
+                return
+            if data:
+                self._send(data)
             self._send(None)
             self._wait()
 
