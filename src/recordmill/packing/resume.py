@@ -27,6 +27,11 @@ from recordmill.storage.base import Storage, write_file_atomically
 from recordmill.types import Ragged
 
 VERSION = 1
+# Number of names that are joined at a time to compute a digest.
+_DIGEST_ROWS = 1 << 16
+
+# (position in the output order, position in the source, path, cause) of a skipped item.
+SkippedItem = tuple[int, int, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ class FinishedShard:
     num_bytes: int
     start: int
     stop: int
-    skipped: list[tuple[int, int, str, str]]
+    skipped: list[SkippedItem]
     stamps: str
     checksums: str | None
 
@@ -117,7 +122,9 @@ def _compute_digest(values: Any) -> str | None:
         return None
     digest = hashlib.sha256()
     if isinstance(values, list):
-        digest.update(b"\0".join(map(os.fsencode, values)))
+        for start in range(0, len(values), _DIGEST_ROWS):
+            separator = b"\0" if start else b""
+            digest.update(separator + b"\0".join(map(os.fsencode, values[start : start + _DIGEST_ROWS])))
     elif isinstance(values, Ragged):
         digest.update(np.ascontiguousarray(values.row_splits).tobytes() + np.ascontiguousarray(values.data).tobytes())
     else:
@@ -234,9 +241,9 @@ class TaskRecorder:
         # Range of the items that belong to no recorded shard; the lists below describe those that are written.
         self._start, self._end = span.start, span.stop
         self._stamps: list[NDArray[np.int64]] = []
-        self._skipped: list[tuple[int, int, str, str]] = []
+        self._skipped: list[SkippedItem] = []
 
-    def add_chunk(self, stamps: NDArray[np.int64], skipped: list[tuple[int, int, str, str]]) -> None:
+    def add_chunk(self, stamps: NDArray[np.int64], skipped: list[SkippedItem]) -> None:
         """Add the stamps and the skipped items of the next chunk."""
         self._stamps.append(stamps)
         self._skipped += skipped
