@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "shards.image_statistics": NATIVE | {"decode"},
     "decode": NATIVE,
     "packing": NATIVE | ANY_FORMAT | {"storage", "datasets", "shards", "decode"},
-    "packing.resume": NATIVE | {"packing", "storage", "shards", PACKAGE},
+    "packing.resume": NATIVE | {"packing", "storage", "shards", "decode", PACKAGE},
     "packing.sources.lists": BASE | {"packing", "formats.recordio.lst"},
     "conversion": NATIVE | ANY_FORMAT | {"storage", "datasets", "shards", "packing", "pipeline"},
     "conversion.writing": NATIVE | ANY_FORMAT | {"conversion", "storage", "datasets", "shards", "packing", PACKAGE},

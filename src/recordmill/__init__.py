@@ -41,12 +41,14 @@ _MODULES = {
     "errors": (
         "ChecksumError CompressionError DamageError DecodeError DestinationLockedError ExampleTypeError FeatureError "
         "FormatError FramingError ImageError IncompleteDatasetError InputError LabelError LimitError ManifestError "
-        "MapError MissingExtraError MissingInputError OutputExistsError PayloadError RecordmillError ResumeError "
-        "ShardChangedError StateError TruncatedError UnsupportedPathError WhereError WorkerError WriteError"
+        "MapError MissingExtraError MissingInputError OutputExistsError PayloadError PlanError RecordmillError "
+        "ResumeError ShardChangedError StateError TruncatedError UnsupportedPathError WhereError WorkerError WriteError"
     ),
     "formats.recordio.lst": "ImageList format_image_list read_image_list",
     "packing.pack": "pack",
     "packing.pack_files": "PackResult",
+    "packing.parts": "finish_pack pack_part",
+    "packing.plan": "PackPlan plan_pack",
     "packing.salvage": "SalvageResult salvage",
     "packing.sources": "ImageFolder ImagePairs LabelFile ListFile Table",
     "packing.verify": "verify",
@@ -166,6 +168,7 @@ if TYPE_CHECKING:
         MissingInputError as MissingInputError,
         OutputExistsError as OutputExistsError,
         PayloadError as PayloadError,
+        PlanError as PlanError,
         RecordmillError as RecordmillError,
         ResumeError as ResumeError,
         ShardChangedError as ShardChangedError,
@@ -183,6 +186,8 @@ if TYPE_CHECKING:
     )
     from recordmill.packing.pack import pack as pack
     from recordmill.packing.pack_files import PackResult as PackResult
+    from recordmill.packing.parts import finish_pack as finish_pack, pack_part as pack_part
+    from recordmill.packing.plan import PackPlan as PackPlan, plan_pack as plan_pack
     from recordmill.packing.salvage import SalvageResult as SalvageResult, salvage as salvage
     from recordmill.packing.sources import (
         ImageFolder as ImageFolder,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -9,6 +10,7 @@ from recordmill.concurrency.threads import num_cpus
 from recordmill.packing.recode import Encoding, Recoding
 from recordmill.shards.dataset_output import ShardOptions
 from recordmill.shards.index import IndexMode
+from recordmill.shards.paths import check_local_path
 
 Check = Literal["signature", "header", "decode", "none"]
 LabelKind = Literal["int32", "int64", "float32", "vector"]
@@ -133,6 +135,14 @@ def build_recoding(
     return Recoding(
         encode, 95 if quality is None else quality, resize, center_crop, color, exif, restart_markers is not False
     )
+
+
+def check_destination(destination: str | os.PathLike[str]) -> str:
+    """Return the destination of `pack` as str; raise ValueError if it is empty."""
+    path = check_local_path(destination)
+    if not path:
+        raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'packed/train'")
+    return path
 
 
 _ENCODINGS = ", ".join(get_args(Encoding))

@@ -19,6 +19,7 @@ from recordmill.packing.options import (
     PackOptions,
     RecordOptions,
     WorkerKind,
+    check_destination,
 )
 from recordmill.packing.pack_files import FilePacker, PackResult
 from recordmill.packing.progress import Progress, ProgressOption
@@ -27,7 +28,6 @@ from recordmill.packing.sources import Source, detect_source
 from recordmill.schema import Schema
 from recordmill.shards.build_index import build_entry_points
 from recordmill.shards.index import IndexMode
-from recordmill.shards.paths import check_local_path
 from recordmill.shards.writer import ShardWriter
 from recordmill.suggestions import suggest_arguments
 
@@ -250,14 +250,6 @@ def pack(  # noqa: PLR0913 (the options of one command)
         for path in result.paths:
             build_entry_points(path, format=format_.name, compression=compression, threads=run.workers)
     return result
-
-
-def check_destination(destination: str | os.PathLike[str]) -> str:
-    """Return the destination of `pack` as str; raise ValueError if it is empty."""
-    path = check_local_path(destination)
-    if not path:
-        raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'packed/train'")
-    return path
 
 
 def _pack_examples(

@@ -249,7 +249,7 @@ class FilePacker:
             finished = self._restore_shards(dataset, record, run) if resume and record.load() else {}
             record.keep_only(finished)
             dataset.remove_leftover_files({shard.temporary for shard in record.finished.values()})
-            dataset.check_not_existing(self._expected_paths(dataset))
+            dataset.check_not_existing(self.expected_paths(dataset))
             record.start()
             if finished:
                 progress.advance(_add_recorded_items(packer, record))
@@ -271,13 +271,14 @@ class FilePacker:
             warnings=dataset.warnings,
         )
 
-    def _expected_paths(self, dataset: DatasetOutput) -> list[str]:
+    def expected_paths(self, dataset: DatasetOutput) -> list[str]:
+        """Return the final paths of the shards, as far as their number is known."""
         return [] if self._is_rolling else dataset.shard_paths(self.outputs.shards or 1)
 
     def _restore_shards(self, dataset: DatasetOutput, record: RunRecord, run: PackRun) -> dict[int, ShardOutput]:
         """Restore the intact finished shards; with a limited shard size, only those before the first damaged one."""
         restored: dict[int, ShardOutput] = {}
-        paths = self._expected_paths(dataset)
+        paths = self.expected_paths(dataset)
         for shard in record.finished.values():
             check_unchanged(shard, run.items, run.order)
         for number, shard in sorted(record.finished.items()):

@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
+from recordmill.decode.pillow import import_pillow
 from recordmill.errors import ResumeError
 from recordmill.packing.chunks import Order
 from recordmill.packing.options import ImageOptions, OutputOptions, RecordOptions, RunOptions
+from recordmill.packing.records import RecordBuilder
 from recordmill.packing.sources.base import Items
 from recordmill.shards.output import ShardOutput
 from recordmill.storage.base import Storage, write_file_atomically
@@ -130,6 +132,16 @@ def _compute_digest(values: Any) -> str | None:
     else:
         digest.update(f"{values.dtype} {values.shape}".encode() + np.ascontiguousarray(values).tobytes())
     return digest.hexdigest()[:16]
+
+
+def find_versions(builder: RecordBuilder) -> dict[str, str]:
+    """Return the versions of the packages in this process that determine the bytes of the records."""
+    import recordmill
+
+    versions = {"recordmill": recordmill.__version__}
+    if builder.options.recoding is not None:
+        versions["pillow"] = import_pillow().__version__
+    return versions
 
 
 def digest_of_run(description: Mapping[str, Any]) -> str:
