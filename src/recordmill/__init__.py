@@ -74,13 +74,14 @@ _MODULES = {
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 # Modules that are not in __all__, because a star import would hide the framework of the same name.
-_ADAPTERS = ("jax", "keras", "torch")
+_ADAPTERS = ("jax", "keras", "ray", "torch")
 __all__ = sorted(_MODULE_OF)  # noqa: PLE0605
 
 if TYPE_CHECKING:
     from recordmill.adapters import (
         jax as jax,
         keras as keras,
+        ray as ray,
         torch as torch,
     )
     from recordmill.allocator import (
