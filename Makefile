@@ -17,7 +17,7 @@ CARGO_DENY := $(TOOLS)/bin/cargo-deny
 NATIVE := src/recordmill/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(shell find rust -path '*/target' -prune -o -path '*/fuzz' -prune -o \
 	-type f \( -name '*.rs' -o -name Cargo.toml \) -print)
-GROUPS := dev docs demo frameworks arrow browser bench
+GROUPS := dev docs demo frameworks arrow ray browser bench
 SECONDS_EACH ?= 60
 DEMO_OUT ?= demo-out
 BENCH ?=
@@ -58,7 +58,7 @@ test: $(NATIVE) ## Run the fast tests, Rust and Python, documentation included.
 	cargo test --quiet --locked --workspace --exclude recordmill-py
 	python -m pytest $(PARALLEL)
 
-test-deep: $(NATIVE) $(DONE)/demo $(DONE)/docs $(DONE)/frameworks $(DONE)/arrow $(DONE)/browser chromium ## Run the tests that take minutes or need a framework.
+test-deep: $(NATIVE) $(DONE)/demo $(DONE)/docs $(DONE)/frameworks $(DONE)/arrow $(DONE)/ray $(DONE)/browser chromium ## Run the tests that take minutes or need a framework.
 	OMP_NUM_THREADS=1 python -m pytest -m deep $(PARALLEL)
 
 campaign: $(NATIVE) $(DONE)/demo $(DONE)/frameworks fuzz ## Fuzz, and run the tests that take many minutes; docs/campaign.md records results.
