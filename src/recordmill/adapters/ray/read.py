@@ -94,8 +94,8 @@ def read(
     columns : sequence of str, optional
         Features to read; by default all.
     decode : mapping of str to spec, optional
-        Specs by feature, such as ``{"image": rm.Image(crop=rm.CenterCrop(224))}``, as in `Dataset.decode`. Random specs
-        use the random parameters of epoch 0 for each position in its segment.
+        Specs by feature, such as ``{"image": rm.Image(crop=rm.CenterCrop(224))}``, as in `Dataset.decode`. Images of
+        different sizes need ``stack=False``. Random specs use the random parameters of epoch 0.
     parallelism : int
         Number of tasks that read. By default, Ray Data chooses it from the size of the data and of the cluster.
     **options
