@@ -53,10 +53,14 @@ def build_shard_paths(
 ) -> list[str]:
     """Return the paths of the shards of a destination; `suffix` is that of the compression, such as ``.gz``."""
     prefix = build_path_prefix(destination)
+    return [build_shard_path(prefix, format_, shard, num_shards, suffix) for shard in range(num_shards)]
+
+
+def build_shard_path(prefix: str, format_: Format, shard: int, num_shards: int, suffix: str = "") -> str:
+    """Return the path of one shard; `prefix` is a result of `build_path_prefix`."""
     if num_shards == 1 and _names_single_file(prefix, format_, suffix):
-        return [prefix]
-    pattern = format_.pattern
-    return [pattern.format(prefix=prefix, shard=shard, num_shards=num_shards) + suffix for shard in range(num_shards)]
+        return prefix
+    return format_.pattern.format(prefix=prefix, shard=shard, num_shards=num_shards) + suffix
 
 
 def check_leftover_shards(

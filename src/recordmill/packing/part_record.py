@@ -15,7 +15,7 @@ from recordmill.packing.options import OutputOptions
 from recordmill.schema import Schema
 from recordmill.shards.output import FinishedFile, ShardOutput
 from recordmill.shards.sidecar import compute_probes
-from recordmill.storage.base import Storage, write_file_atomically
+from recordmill.storage.base import Storage, write_temporary_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,15 @@ def record_path(prefix: str, digest: str, part: int) -> str:
 
 def write_part_record(storage: Storage, path: str, record: PartRecord) -> None:
     """Write a record, replacing that of an earlier attempt."""
-    write_file_atomically(storage, path, json.dumps(asdict(record), separators=(",", ":")).encode())
+    # The folder is not synced: if a crash of the machine undoes the rename, the part is packed again.
+    file = write_temporary_file(
+        storage, path, json.dumps(asdict(record), separators=(",", ":")).encode(), overwrite=True
+    )
+    try:
+        file.commit()
+    except BaseException:
+        file.discard()
+        raise
 
 
 def load_part_record(storage: Storage, path: str) -> PartRecord | None:

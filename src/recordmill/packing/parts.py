@@ -17,6 +17,7 @@ from recordmill.datasets.lock import read_lock_owner
 from recordmill.datasets.manifest import Manifest, load_manifest, manifest_path
 from recordmill.datasets.shard_names import (
     LOCK_SUFFIX,
+    build_shard_path,
     build_shard_paths,
     dataset_file_path,
     find_temporary_files,
@@ -229,10 +230,12 @@ class _PartWriter:
         return record
 
     def _create_sink(self) -> RecordSink:
-        outputs = self._plan.outputs
-        if outputs.max_shard_bytes is not None:
-            return RollingSink(self._plan.destination, outputs.max_shard_bytes, self._create_shard)
-        return SingleShardSink(self._build_paths(self._plan.num_parts)[self._part], self._create_shard)
+        plan = self._plan
+        if plan.outputs.max_shard_bytes is not None:
+            return RollingSink(plan.destination, plan.outputs.max_shard_bytes, self._create_shard)
+        suffix = SUFFIXES[self._compression]
+        path = build_shard_path(plan.destination, self._format, self._part, plan.num_parts, suffix)
+        return SingleShardSink(path, self._create_shard)
 
     def _create_shard(self, path: str) -> ShardOutput:
         outputs = self._plan.outputs
@@ -248,13 +251,12 @@ class _PartWriter:
         self._outputs.append(output)
         return output
 
-    def _build_paths(self, num_shards: int) -> list[str]:
-        return build_shard_paths(self._plan.destination, self._format, num_shards, SUFFIXES[self._compression])
-
     def _rename_shards(self) -> None:
         """With a limited shard size, give the shards their final paths, which depend on their number."""
         if self._plan.outputs.max_shard_bytes is not None:
-            for output, path in zip(self._outputs, self._build_paths(len(self._outputs)), strict=True):
+            suffix = SUFFIXES[self._compression]
+            paths = build_shard_paths(self._plan.destination, self._format, len(self._outputs), suffix)
+            for output, path in zip(self._outputs, paths, strict=True):
                 output.rename(path)
 
     def _check_chunk(self, chunk: Chunk) -> None:
