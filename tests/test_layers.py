@@ -1,7 +1,7 @@
 """Each layer of the package imports only the layers that `MAY_IMPORT` lists for it.
 
-A module belongs to the layer named after its top-level folder or file. A new folder needs a row. A module that
-connects two layers has a row of its own.
+A module belongs to the layer named after its top-level folder or file. A new folder needs a row. A module or an inner
+folder that connects two layers has a row of its own.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pipeline": NATIVE | {"decode", "value_text"},
     "pipeline.open": NATIVE | {"pipeline", "shards"},
     "adapters": BASE | {PACKAGE},
+    "adapters.ray": BASE | {PACKAGE, "adapters", "storage", "shards", "packing", "pipeline", "conversion"},
     "compat": BASE | {PACKAGE},
     "demo": {PACKAGE},
     "value_text": {"types"},
@@ -76,7 +77,8 @@ OPTIONAL: dict[str, set[str]] = {
     "jax": {"adapters", "demo"},
     "torch": {"adapters"},
     "pandas": {"pipeline"},
-    "pyarrow": {"pipeline", "conversion"},
+    "pyarrow": {"adapters", "pipeline", "conversion"},
+    "ray": {"adapters"},
     "sklearn": {"demo"},
     "skimage": {"demo"},
 }
@@ -118,7 +120,10 @@ def _layer(module: str) -> str:
 
 
 def _row(module: str) -> str:
-    return module if module in MAY_IMPORT else _layer(module)
+    """Return the row of a module, or of the innermost folder that has one."""
+    while module and module not in MAY_IMPORT:
+        module = module.rpartition(".")[0]
+    return module or PACKAGE
 
 
 def _is_typing_block(node: ast.AST) -> bool:

@@ -30,8 +30,6 @@ pytestmark = [
 ]
 SOURCE = Path(rm.__file__).parents[1]
 ENVIRONMENT = {
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # all nodes on the loopback address
     "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
     "PYTHONPATH": str(SOURCE),
 }

@@ -62,6 +62,8 @@ def divide_shards(shards: Sequence[tuple[tuple[str, ...], NDArray[np.int64]]], n
     tasks: dict[int, list[Segment]] = {}
     position = 0
     for files, lengths in shards:
+        if not len(lengths):
+            continue
         # A record belongs to the task in whose share of all bytes it begins.
         begins = position + np.cumsum(lengths) - lengths
         owners, starts = np.unique(begins * num_tasks // max(total, 1), return_index=True)
