@@ -102,7 +102,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.name.startswith(("training-", "augmenting", "arrow", "cluster")):
             item.add_marker(pytest.mark.deep)
             item.add_marker(pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"))  # Keras's
-        if item.path.name == "cluster.md":  # Ray leaves its processes to the system, and warns about its own defaults.
-            item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
-            item.add_marker(pytest.mark.filterwarnings("ignore::FutureWarning"))
-            item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
+        if item.path.name == "cluster.md":  # Ray leaves its processes to the system, and warns about itself.
+            for warning in (
+                "ResourceWarning",
+                "FutureWarning",
+                "DeprecationWarning",
+                "pytest.PytestUnraisableExceptionWarning",
+            ):
+                item.add_marker(pytest.mark.filterwarnings(f"ignore::{warning}"))

@@ -233,6 +233,31 @@ def test_bad_image_raises_an_error_with_part_file_and_cause(cluster: Any, photos
     assert read_files(tmp_path / "out") == read_files(tmp_path / "expected")
 
 
+def test_driver_of_another_version_raises(
+    cluster: Any, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rm, "__version__", "0.0.9")
+    with pytest.raises(rm.PlanError, match="version of recordmill") as caught:
+        rm.ray.pack(photos, tmp_path / "out" / "train")
+    assert (caught.value.kind, caught.value.part, caught.value.expected) == ("different_version", 0, "0.0.9")
+    assert visible_names(tmp_path / "out") == []
+
+
+def test_destination_that_another_program_occupies_is_kept(cluster: Any, photos: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    occupied = tmp_path / "out" / "train-00001-of-00002.tfrecord"
+
+    def occupy(num_images: int, total: int | None) -> None:
+        if num_images == NUM_IMAGES:
+            occupied.write_bytes(b"of another program")
+
+    with pytest.raises(rm.OutputExistsError):
+        rm.ray.pack(photos, tmp_path / "out" / "train", shards=2, progress=occupy)
+    assert visible_names(tmp_path / "out") == [occupied.name]
+    occupied.unlink()
+    assert rm.ray.pack(photos, tmp_path / "out" / "train", shards=2, resume=True).num_records == NUM_IMAGES
+
+
 DRIVER = """
 import os, ray, recordmill as rm
 def stop(num_images, total):

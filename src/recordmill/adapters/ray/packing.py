@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from typing import Any
 
 import recordmill as rm
@@ -73,10 +74,11 @@ def pack(
     tasks = TaskOptions(num_cpus, memory, max_retries)
     plan = rm.plan_pack(source, destination, **options)
     shown = Progress(plan.num_files, progress)
-    for part, result in TaskRunner(_pack_part, (plan, num_cpus), tasks).run(range(plan.num_parts)):
-        if isinstance(result, TaskFailure):
-            raise _create_part_error(plan, part, result) from result.error
-        shown.advance(result)
+    with closing(TaskRunner(_pack_part, (plan, num_cpus), tasks).run(range(plan.num_parts))) as results:
+        for part, result in results:
+            if isinstance(result, TaskFailure):
+                raise _create_part_error(plan, part, result) from result.error
+            shown.advance(result)
     result = rm.finish_pack(plan)
     shown.close()
     return result

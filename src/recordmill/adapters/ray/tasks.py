@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -76,13 +77,14 @@ class TaskRunner:
         self._ray, self._options = import_ray(), options
         self._function, self._shared = function, self._ray.put(shared)
         # Ray repeats tasks that were killed for lack of memory without limit, so repetitions are counted here.
+        self._slots, self._counted = 0, -_WAIT_S
         self._task = self._ray.remote(num_cpus=options.num_cpus, memory=options.memory, max_retries=0)(_call)
 
-    def run(self, inputs: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    def run(self, inputs: Sequence[Any]) -> Generator[tuple[int, Any]]:
         """Call the function with each input; yield the number and the result of each task in the order of their ends.
 
-        A result is a `TaskFailure` if the function raised an error. If the caller stops early, running tasks are
-        cancelled.
+        A result is a `TaskFailure` if the function raised an error. If the caller closes the generator, running tasks
+        are cancelled.
         """
         waiting, running = iter(range(len(inputs))), dict[Any, int]()
         attempts = dict[int, int]()
@@ -96,14 +98,13 @@ class TaskRunner:
                 for reference in finished:
                     position = running.pop(reference)
                     try:
-                        result = self._ray.get(reference)
+                        result = self._get(reference)
                     except self._crashes() as error:
                         attempts[position] = attempts.get(position, 0) + 1
-                        if attempts[position] > self._options.max_retries:
-                            result = TaskFailure(_describe_crash(error, attempts[position]), "a worker")
-                        else:
+                        if attempts[position] <= self._options.max_retries:
                             running[self._submit(inputs[position])] = position
                             continue
+                        result = TaskFailure(_describe_crash(error, attempts[position]), "a worker")
                     yield position, result
         finally:
             self._cancel(list(running))
@@ -114,7 +115,7 @@ class TaskRunner:
         for _ in range(num_attempts):
             reference = self._task.remote(self._function, self._shared, *args)
             try:
-                return self._ray.get(reference)
+                return self._get(reference)
             except self._crashes() as error:
                 crash = error
         return TaskFailure(_describe_crash(crash, num_attempts), "a worker")
@@ -124,7 +125,22 @@ class TaskRunner:
         return max(int(self._ray.cluster_resources().get("CPU", 1) / self._options.num_cpus), 1)
 
     def _count_slots(self) -> int:
-        return _QUEUED_PER_CPU * self.count_tasks()
+        """Return the number of tasks that may run or wait; nodes may join and leave, so it is counted repeatedly."""
+        now = time.monotonic()
+        if now - self._counted >= _WAIT_S:
+            self._slots, self._counted = _QUEUED_PER_CPU * self.count_tasks(), now
+        return self._slots
+
+    def _get(self, reference: Any) -> Any:
+        """Return the result of a task. A worker that cannot import the function is a failure, too."""
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(reference)
+        except self._crashes():
+            raise
+        except errors.RayError as error:
+            cause = getattr(error, "cause", None)
+            return TaskFailure(cause if isinstance(cause, Exception) else error, "a worker")
 
     def _submit(self, value: Any) -> Any:
         return self._task.remote(self._function, self._shared, value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from dataclasses import replace
 
 from recordmill.adapters.ray.tasks import (
@@ -43,8 +44,18 @@ def verify(  # noqa: PLR0913 (the options of one command)
     ----------
     paths : path, pattern, folder, or iterable of them
         The shards, which all nodes find under the same paths.
-    format, compression, payload, decode, max_decompressed_bytes, max_record_bytes
-        As in `recordmill.verify`.
+    format : str, optional
+        Record format; detected from the content by default.
+    compression : str or None
+        Compression of the shards, as in `recordmill.verify`.
+    payload : str or None
+        Codec with which all payloads are parsed, as in `recordmill.verify`.
+    decode : bool
+        Also decode every image.
+    max_decompressed_bytes : int, optional
+        Maximum size of a compressed shard after decompression, in bytes.
+    max_record_bytes : int
+        Maximum length of a payload in bytes.
     progress : bool or callable, optional
         Whether to show progress on standard error. Counts records; the total is unknown.
     num_cpus : int
@@ -89,14 +100,15 @@ def verify(  # noqa: PLR0913 (the options of one command)
     ]
     shown = Progress(None, progress)
     results: dict[int, ShardResult] = {}
-    for number, result in TaskRunner(_verify_shard, verifier, tasks).run(inputs):
-        if isinstance(result, TaskFailure):
-            raise_failure(result)
-        results[number], replaced = result
-        if replaced:
-            selection.replaced += replaced
-            selection.complete = False
-        shown.advance(results[number].report.num_records)
+    with closing(TaskRunner(_verify_shard, verifier, tasks).run(inputs)) as finished:
+        for number, result in finished:
+            if isinstance(result, TaskFailure):
+                raise_failure(result)
+            results[number], replaced = result
+            if replaced:
+                selection.replaced += replaced
+                selection.complete = False
+            shown.advance(results[number].report.num_records)
     shown.close()
     selection.replaced.sort(key=selection.files.index)
     return verifier.merge(selection, [results[number] for number in range(len(inputs))])
