@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from recordmill import _core
 from recordmill.concurrency.threads import map_range
 from recordmill.packing.chunks import Order
-from recordmill.packing.sources.base import Items, take_rows
+from recordmill.packing.sources.base import Items
 from recordmill.types import Ragged
 
 # More threads than CPUs, because on a network file system a thread mostly waits for the answer of the server.
@@ -56,7 +56,7 @@ def select_part(items: Items, order: Order, span: range) -> PartItems:
         # Without a root, any path is accepted.
         allow_outside=items.allow_outside or not items.root,
         origin=items.origin,
-        lines=None if items.lines is None else take_rows(np.asarray(items.lines), rows),
+        lines=None if items.lines is None else [items.lines[row] for row in rows.tolist()],
     )
     return PartItems(part, rows.astype(np.int64), _compute_stamps(part.paths()))
 
@@ -75,8 +75,9 @@ def _compute_stamps(paths: list[str]) -> NDArray[np.uint32]:
 def serialize_part(part: PartItems) -> bytes:
     """Return the bytes of a part."""
     items = part.items
+    lines = None if items.lines is None else np.array(items.lines, np.int64)
     columns = {"names": items.names, "keys": items.keys, "labels": items.labels, "masks": items.masks}
-    columns |= {"lines": items.lines, "positions": part.positions, "stamps": part.stamps}
+    columns |= {"lines": lines, "positions": part.positions, "stamps": part.stamps}
     columns |= {f"extra:{number}": values for number, values in enumerate(items.extra.values())}
     header = {
         "root": items.root,
@@ -93,7 +94,7 @@ def serialize_part(part: PartItems) -> bytes:
         elif values is not None:
             arrays[name] = values
     file = io.BytesIO()
-    np.savez_compressed(file, allow_pickle=False, **arrays)
+    np.savez_compressed(file, **arrays)
     return file.getvalue()
 
 

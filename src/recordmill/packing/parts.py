@@ -292,6 +292,7 @@ def _build_result(folder: str, records: Sequence[PartRecord]) -> PackResult:
     )
 
 
+@suggest_arguments
 def finish_pack(plan: PackPlan) -> PackResult:
     """Check that all parts of a plan are packed, write the manifest, and give the shards their final names.
 

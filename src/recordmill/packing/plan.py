@@ -25,7 +25,7 @@ from recordmill.schema import Schema
 from recordmill.shards.dataset_output import DatasetOutput
 from recordmill.storage.base import Storage, write_file_atomically
 from recordmill.storage.local import LOCAL
-from recordmill.suggestions import suggest_name
+from recordmill.suggestions import check_option_names, suggest_arguments
 
 _VERSION = 1
 # `pack_part` has these options of its own.
@@ -161,6 +161,7 @@ def _build_record_builder(content: dict[str, Any]) -> RecordBuilder:
     )
 
 
+@suggest_arguments
 def plan_pack(source: Source | str | os.PathLike[str], destination: str | os.PathLike[str], **options: Any) -> PackPlan:
     """Divide the work of `pack` into parts, which `pack_part` packs in any processes on any machines.
 
@@ -239,14 +240,11 @@ def plan_pack(source: Source | str | os.PathLike[str], destination: str | os.Pat
 
 
 def _check_options(options: dict[str, Any]) -> PackOptions:
-    names = [field.name for field in fields(PackOptions) if field.name not in _OPTIONS_OF_PARTS]
-    for name in options:
-        if name in _OPTIONS_OF_PARTS:
+    for name in _OPTIONS_OF_PARTS:
+        if name in options:
             raise TypeError(f"plan_pack() does not take {name!r}, which is an argument of pack_part()")
-        if name not in names:
-            similar = suggest_name(name, names)
-            hint = f"; did you mean {similar!r}?" if similar else ""
-            raise TypeError(f"plan_pack() got an unexpected keyword argument {name!r}{hint}")
+    names = [field.name for field in fields(PackOptions) if field.name not in _OPTIONS_OF_PARTS]
+    check_option_names("plan_pack", options, names)
     return PackOptions(**options)
 
 

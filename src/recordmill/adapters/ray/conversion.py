@@ -15,7 +15,6 @@ from recordmill.adapters.ray.tasks import (
     TaskOptions,
     TaskRunner,
     absolute_paths,
-    check_option_names,
     import_ray,
     raise_failure,
 )
@@ -25,6 +24,7 @@ from recordmill.conversion.source import Positions
 from recordmill.conversion.writing import ConvertChunk, ConvertResult, ShardsWriter
 from recordmill.packing.progress import Progress, ProgressOption
 from recordmill.shards.paths import Paths
+from recordmill.suggestions import check_option_names
 
 # The tasks of the cluster take the place of these options.
 _OMITTED = ("workers", "worker_kind")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from recordmill.adapters.common import require_extra
 from recordmill.errors import WorkerError
 from recordmill.shards.paths import list_paths
-from recordmill.suggestions import suggest_name
 
 # Tasks that wait in the queue of Ray for each one that can run, so that no CPU waits for the driver.
 _QUEUED_PER_CPU = 2
@@ -177,16 +176,6 @@ def _describe_crash(error: Exception, num_attempts: int) -> WorkerError:
 def absolute_paths(paths: Any) -> list[str]:
     """Return paths and patterns in a form that workers with another working folder understand."""
     return [os.path.abspath(path) for path in list_paths(paths)]
-
-
-def check_option_names(function: str, options: Iterable[str], names: Iterable[str]) -> None:
-    """Raise TypeError if an option is not among the names."""
-    names = list(names)
-    for option in options:
-        if option not in names:
-            similar = suggest_name(option, names)
-            hint = f"; did you mean {similar!r}?" if similar else ""
-            raise TypeError(f"{function}() got an unexpected keyword argument {option!r}{hint}")
 
 
 def raise_failure(failure: TaskFailure) -> NoReturn:
