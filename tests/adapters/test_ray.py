@@ -52,6 +52,7 @@ def cluster() -> Iterator[Any]:
         from ray.cluster_utils import Cluster
 
         head = {**NODE, "include_dashboard": False, "temp_dir": folder, "_system_config": HEALTH}
+        threads = set(threading.enumerate())
         started = Cluster(initialize_head=True, head_node_args=head)
         try:
             started.add_node(**NODE)
@@ -62,6 +63,7 @@ def cluster() -> Iterator[Any]:
             ray.shutdown()
             started.shutdown()
     assert wait_until(lambda: not find_processes(folder)), find_processes(folder)
+    assert wait_until(lambda: not list_threads(threads)), list_threads(threads)
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -81,6 +83,11 @@ def find_processes(text: str) -> list[str]:
             if text.encode() in content and path.name != str(os.getpid()):
                 found.append(path.name)
     return found
+
+
+def list_threads(before: set[threading.Thread]) -> list[str]:
+    """Return the names of new threads that would keep the process alive."""
+    return [thread.name for thread in threading.enumerate() if thread not in before and not thread.daemon]
 
 
 @pytest.fixture(scope="module")
@@ -330,6 +337,18 @@ def test_verify_gives_the_report_of_one_process(cluster: Any, packed: Path, tmp_
     assert {"missing_shard", "replaced_shard"} <= {fault.kind for fault in report.faults}
 
 
+@pytest.fixture
+def in_order(cluster: Any) -> Iterator[None]:
+    """Let Ray Data return rows in order, not as soon as they are read."""
+    import ray.data
+
+    options = ray.data.DataContext.get_current().execution_options
+    options.preserve_order = True
+    yield
+    options.preserve_order = False
+
+
+@pytest.mark.usefixtures("in_order")
 def test_read_knows_rows_and_divides_shards(cluster: Any, packed: Path) -> None:
     dataset = rm.ray.read(packed, columns=["label"], parallelism=8)
     assert dataset.count() == NUM_IMAGES
@@ -340,6 +359,7 @@ def test_read_knows_rows_and_divides_shards(cluster: Any, packed: Path) -> None:
     assert [row["label"] for row in blocks.take_all()] == expected
 
 
+@pytest.mark.usefixtures("in_order")
 def test_read_of_decoded_images_gives_tensors(cluster: Any, packed: Path) -> None:
     spec = rm.Image(crop=rm.CenterCrop(32))
     expected = rm.open(packed).decode(image=spec).to_numpy()
@@ -351,12 +371,14 @@ def test_read_of_decoded_images_gives_tensors(cluster: Any, packed: Path) -> Non
     assert np.array_equal(np.concatenate([batch["image"].numpy() for batch in batches]), expected["image"])
 
 
+@pytest.mark.usefixtures("in_order")
 def test_read_of_images_of_different_sizes_gives_tensors_of_variable_shape(cluster: Any, packed: Path) -> None:
     rows = rm.ray.read(packed, decode={"image": rm.Image(stack=False)}, parallelism=3).take_all()
     expected = list(rm.open(packed).decode(image=rm.Image(stack=False)))
     assert all(np.array_equal(row["image"], sample["image"]) for row, sample in zip(rows, expected, strict=True))
 
 
+@pytest.mark.usefixtures("in_order")
 def test_read_of_raw_payloads_gives_the_bytes_of_records(cluster: Any, packed: Path) -> None:
     rows = rm.ray.read(packed, payload="raw").take_all()
     with rm.ShardReader(packed / "train-00000-of-00003.tfrecord") as reader:

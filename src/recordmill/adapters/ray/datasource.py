@@ -87,7 +87,8 @@ def read(
 
     The number of rows and bytes is known in advance from the indexes of the shards, which this process reads: it needs
     about 16 bytes of memory for each record. Large shards are divided among several tasks. Features become columns as
-    in `Dataset.to_arrow`, except that arrays of two and more axes, such as decoded images, become tensor columns.
+    in `Dataset.to_arrow`, except that arrays of two and more axes, such as decoded images, become tensor columns. Ray
+    Data returns rows in order only if ``DataContext.get_current().execution_options.preserve_order`` is true.
 
     Parameters
     ----------
