@@ -43,7 +43,7 @@ def pack(
     progress : bool or callable, optional
         Whether to show progress on standard error, as in `recordmill.pack`.
     num_cpus : int
-        CPUs for each task, and number of its threads.
+        CPUs for each task, and number of its threads. Ray waits for a node that has as many.
     memory : int, optional
         Bytes of memory that Ray reserves for each task; limits the tasks that run on a node at the same time.
     max_retries : int
