@@ -20,7 +20,7 @@ from typing import Any
 from benches import environments
 from benches.contenders import tensorflow
 
-_ROUNDS = 5
+_ROUNDS = 3
 _NUM_WORKERS = 2
 # Contents of the environment in which both readers run.
 _REQUIREMENTS = ("ray==2.60.0", "pandas", "pyarrow", "fsspec", *tensorflow.REQUIREMENTS)
