@@ -17,7 +17,7 @@ CARGO_DENY := $(TOOLS)/bin/cargo-deny
 NATIVE := src/recordmill/_core.abi3.so
 RUST := Cargo.toml Cargo.lock $(shell find rust -path '*/target' -prune -o -path '*/fuzz' -prune -o \
 	-type f \( -name '*.rs' -o -name Cargo.toml \) -print)
-GROUPS := dev docs demo frameworks arrow browser cloud bench
+GROUPS := dev docs demo frameworks arrow ray browser cloud bench
 SECONDS_EACH ?= 60
 DEMO_OUT ?= demo-out
 # `cargo check` does not link, so it needs no compiled libFuzzer. With the profile of Cargo.toml, it shares the
@@ -74,7 +74,7 @@ test-rust:
 test-python: $(NATIVE)
 	python -m pytest $(PARALLEL)
 
-test-deep: $(NATIVE) $(DONE)/demo $(DONE)/docs $(DONE)/frameworks $(DONE)/arrow $(DONE)/browser $(DONE)/cloud chromium ## Run the tests that take minutes or need a framework.
+test-deep: $(NATIVE) $(DONE)/demo $(DONE)/docs $(DONE)/frameworks $(DONE)/arrow $(DONE)/ray $(DONE)/browser $(DONE)/cloud chromium ## Run the tests that take minutes or need a framework.
 	OMP_NUM_THREADS=1 python -m pytest -m deep $(PARALLEL)
 
 campaign: $(NATIVE) $(DONE)/demo $(DONE)/frameworks fuzz ## Fuzz, and run the tests that take many minutes; docs/campaign.md records results.

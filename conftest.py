@@ -20,6 +20,8 @@ from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
 
 BASH_LIMIT_S = 100
+# Tests that start Ray send no statistics, and use the loopback address.
+os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0")
 
 # These modules forward names to frameworks, also those that pytest looks up, and fast tests run without frameworks.
 collect_ignore = [
@@ -117,6 +119,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if isinstance(item, pytest.DoctestItem) and item.name.endswith((".to_arrow", ".iter_arrow", ".to_pandas")):
             item.add_marker(pytest.mark.deep)
-        if item.path.name.startswith(("training-", "augmenting", "arrow", "remote-")):
+        if item.path.name.startswith(("training-", "augmenting", "arrow", "remote-", "cluster")):
             item.add_marker(pytest.mark.deep)
             item.add_marker(pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"))  # Keras's
+        if item.path.name == "cluster.md":  # Ray leaves its processes to the system, and warns about itself.
+            for warning in (
+                "ResourceWarning",
+                "FutureWarning",
+                "DeprecationWarning",
+                "pytest.PytestUnraisableExceptionWarning",
+            ):
+                item.add_marker(pytest.mark.filterwarnings(f"ignore::{warning}"))

@@ -1,7 +1,7 @@
 """Each layer of the package imports only the layers that `MAY_IMPORT` lists for it.
 
-A module belongs to the layer named after its top-level folder or file. A new folder needs a row. A module that
-connects two layers has a row of its own.
+A module belongs to the layer named after its top-level folder or file. A new folder needs a row. A module or an inner
+folder that connects two layers has a row of its own.
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "shards.image_statistics": NATIVE | {"decode"},
     "decode": NATIVE,
     "packing": NATIVE | ANY_FORMAT | {"storage", "datasets", "shards", "decode"},
-    "packing.resume": NATIVE | {"packing", "storage", "shards", PACKAGE},
+    "packing.resume": NATIVE | {"packing", "storage", "shards", "decode", PACKAGE},
     "packing.sources.lists": BASE | {"packing", "formats.recordio.lst"},
     "conversion": NATIVE | ANY_FORMAT | {"storage", "datasets", "shards", "packing", "pipeline"},
     "conversion.writing": NATIVE | ANY_FORMAT | {"conversion", "storage", "datasets", "shards", "packing", PACKAGE},
     "pipeline": NATIVE | {"decode", "value_text"},
     "pipeline.open": NATIVE | {"pipeline", "shards", "storage"},
     "adapters": BASE | {PACKAGE},
+    "adapters.ray": BASE | {PACKAGE, "adapters", "storage", "shards", "packing", "pipeline", "conversion"},
     "compat": BASE | {PACKAGE},
     "demo": {PACKAGE},
     "value_text": {"types"},
@@ -78,7 +79,8 @@ OPTIONAL: dict[str, set[str]] = {
     "boto3": {"storage"},
     "obstore": {"storage"},
     "pandas": {"pipeline"},
-    "pyarrow": {"pipeline", "conversion"},
+    "pyarrow": {"adapters", "pipeline", "conversion"},
+    "ray": {"adapters"},
     "sklearn": {"demo"},
     "skimage": {"demo"},
 }
@@ -120,7 +122,10 @@ def _layer(module: str) -> str:
 
 
 def _row(module: str) -> str:
-    return module if module in MAY_IMPORT else _layer(module)
+    """Return the row of a module, or of the innermost folder that has one."""
+    while module and module not in MAY_IMPORT:
+        module = module.rpartition(".")[0]
+    return module or PACKAGE
 
 
 def _is_typing_block(node: ast.AST) -> bool:

@@ -90,7 +90,7 @@ def test_misspelled_public_name_is_answered_with_the_right_one() -> None:
 
 
 def test_dir_lists_public_names_only() -> None:
-    assert set(dir(rm)) == {*rm.__all__, "jax", "keras", "torch", "__version__"}
+    assert set(dir(rm)) == {*rm.__all__, "jax", "keras", "ray", "torch", "__version__"}
 
 
 def test_misspelled_names_of_frameworks_are_answered_with_the_right_ones() -> None:

@@ -41,13 +41,15 @@ _MODULES = {
     "errors": (
         "ChecksumError CompressionError DamageError DecodeError DestinationLockedError ExampleTypeError FeatureError "
         "FormatError FramingError ImageError IncompleteDatasetError InputError LabelError LimitError ManifestError "
-        "MapError MissingExtraError MissingInputError OutputExistsError PayloadError RecordmillError RemoteError "
-        "ResumeError ShardChangedError StateError TruncatedError UnsupportedPathError WhereError WorkerError "
-        "WriteError"
+        "MapError MissingExtraError MissingInputError OutputExistsError PayloadError PlanError RecordmillError "
+        "RemoteError ResumeError ShardChangedError StateError TruncatedError UnsupportedPathError WhereError "
+        "WorkerError WriteError"
     ),
     "formats.recordio.lst": "ImageList format_image_list read_image_list",
     "packing.pack": "pack",
     "packing.pack_files": "PackResult",
+    "packing.parts": "finish_pack pack_part",
+    "packing.plan": "PackPlan plan_pack",
     "packing.salvage": "SalvageResult salvage",
     "packing.sources": "ImageFolder ImagePairs LabelFile ListFile Table",
     "packing.verify": "verify",
@@ -73,13 +75,14 @@ _MODULES = {
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 # Modules that are not in __all__, because a star import would hide the framework of the same name.
-_ADAPTERS = ("jax", "keras", "torch")
+_ADAPTERS = ("jax", "keras", "ray", "torch")
 __all__ = sorted(_MODULE_OF)  # noqa: PLE0605
 
 if TYPE_CHECKING:
     from recordmill.adapters import (
         jax as jax,
         keras as keras,
+        ray as ray,
         torch as torch,
     )
     from recordmill.allocator import (
@@ -167,6 +170,7 @@ if TYPE_CHECKING:
         MissingInputError as MissingInputError,
         OutputExistsError as OutputExistsError,
         PayloadError as PayloadError,
+        PlanError as PlanError,
         RecordmillError as RecordmillError,
         RemoteError as RemoteError,
         ResumeError as ResumeError,
@@ -185,6 +189,8 @@ if TYPE_CHECKING:
     )
     from recordmill.packing.pack import pack as pack
     from recordmill.packing.pack_files import PackResult as PackResult
+    from recordmill.packing.parts import finish_pack as finish_pack, pack_part as pack_part
+    from recordmill.packing.plan import PackPlan as PackPlan, plan_pack as plan_pack
     from recordmill.packing.salvage import SalvageResult as SalvageResult, salvage as salvage
     from recordmill.packing.sources import (
         ImageFolder as ImageFolder,

@@ -21,6 +21,7 @@
     │   ├── OutputExistsError (FileExistsError)
     │   └── DestinationLockedError          another writer is writing to the same destination
     ├── ResumeError (ValueError)            a run cannot be resumed, because its source or options changed
+    ├── PlanError (RuntimeError)            a part of a plan of `plan_pack` cannot be packed, or is missing
     ├── UnsupportedPathError (ValueError)   an address is not supported, or not supported here
     ├── InputError (ValueError)             an input of `pack` cannot be used
     │   ├── MissingInputError (FileNotFoundError)
@@ -62,6 +63,7 @@ __all__ = [
     "MissingInputError",
     "OutputExistsError",
     "PayloadError",
+    "PlanError",
     "RecordmillError",
     "RemoteError",
     "ResumeError",
@@ -371,6 +373,34 @@ class DestinationLockedError(WriteError):
 
 class ResumeError(RecordmillError, ValueError):
     """An interrupted run cannot be resumed, because its source or its options have changed."""
+
+
+class PlanError(RecordmillError, RuntimeError):
+    """A plan of `plan_pack` cannot be carried out: a part failed or is missing, or the plan is no longer valid here.
+
+    Parameters
+    ----------
+    message : str
+        Description of the problem.
+    part : int, optional
+        Number of the part, from 0.
+    cause : Exception, optional
+        Error that caused this one.
+    **parts
+        Keyword arguments of `RecordmillError`. `shard` is the path of the input file, if the error concerns one.
+    """
+
+    def __init__(self, message: str, *, part: int | None = None, cause: Exception | None = None, **parts: Any) -> None:
+        super().__init__(message, **parts)
+        self.part = part
+        self.cause = cause
+
+    def _location(self) -> list[str]:
+        return ([f"part {self.part}"] if self.part is not None else []) + super()._location()
+
+    def parts(self) -> dict[str, Any]:
+        """Return the keyword arguments that, with the message, create an equal error."""
+        return super().parts() | {"part": self.part, "cause": self.cause}
 
 
 class UnsupportedPathError(RecordmillError, ValueError):

@@ -88,6 +88,15 @@ def _explain_arguments(function: Callable[..., Any], args: tuple[Any, ...], opti
     return _POSITIONAL[name].format(args[1]) if name in _POSITIONAL and len(args) > 1 else None
 
 
+def check_option_names(function: str, options: Iterable[str], names: Iterable[str]) -> None:
+    """Raise TypeError if an option is not among the names; for functions that take ``**options``."""
+    known = list(names)
+    for option in options:
+        if option not in known:
+            hint = _hint_at_argument(option, known)
+            raise TypeError(f"{function}() got an unexpected keyword argument {option!r}{hint}")
+
+
 def _hint_at_argument(unknown: str, keywords: list[str]) -> str:
     foreign = next((hint for key, needed, hint in _FOREIGN if key == unknown and needed in keywords), None)
     if foreign is not None:

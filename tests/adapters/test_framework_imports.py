@@ -10,13 +10,13 @@ import pytest
 
 import recordmill as rm
 
-NAMES = ("jax", "keras", "torch")
+NAMES = ("jax", "keras", "ray", "torch")
 
 
 @pytest.fixture
 def no_framework(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the frameworks and the classes derived from theirs."""
-    for name in ("jax", "keras", "torch", "keras.utils", "keras.callbacks", "torch.utils", "torch.utils.data"):
+    for name in ("jax", "keras", "ray", "torch", "keras.utils", "keras.callbacks", "torch.utils", "torch.utils.data"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(vars(rm.torch), "IterableDataset", raising=False)
     monkeypatch.delitem(vars(rm.torch), "MapDataset", raising=False)
@@ -26,8 +26,8 @@ def no_framework(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_adapters_import_no_framework() -> None:
     code = (
         "import sys, recordmill as rm\n"
-        "rm.torch.loader, rm.torch.tensors, rm.keras.Stream, rm.jax.loader, rm.jax.Source\n"
-        "print(*{'torch', 'keras', 'jax'} & set(sys.modules))"
+        "rm.torch.loader, rm.torch.tensors, rm.keras.Stream, rm.jax.loader, rm.jax.Source, rm.ray.read\n"
+        "print(*{'torch', 'keras', 'jax', 'ray', 'pyarrow'} & set(sys.modules))"
     )
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert process.stdout.split() == []
@@ -56,6 +56,10 @@ def test_star_import_excludes_adapters(name: str) -> None:
         ("keras", lambda: rm.keras.PyDataset),
         ("keras", lambda: rm.keras.Stream([], "image").callback()),
         ("jax", lambda: rm.jax.arrays({})),
+        ("ray", lambda: rm.ray.pack("photos", "out/train")),
+        ("ray", lambda: rm.ray.convert("train.rec", "out/train")),
+        ("ray", lambda: rm.ray.verify("train.rec")),
+        ("ray", lambda: rm.ray.read("train.rec")),
     ],
 )
 @pytest.mark.usefixtures("no_framework")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -168,40 +169,130 @@ def convert(  # noqa: PLR0913 (the options of one command)
     >>> [int(example["label"]) for example in rm.open("out/train")]
     [6, 7]
     """
-    selection = Selection(where, sample, skip, take, shuffle)
-    recoding = build_recoding(
-        encode=encode, quality=quality, resize=resize, center_crop=False, color=None, exif=False, restart_markers=None
+    options = ConvertOptions(
+        where=where,
+        sample=sample,
+        skip=skip,
+        take=take,
+        shuffle=shuffle,
+        select=select,
+        drop=drop,
+        rename=rename,
+        cast=cast,
+        encode=encode,
+        quality=quality,
+        resize=resize,
+        image_feature=image_feature,
+        format=format,
+        payload=payload,
+        compression=compression,
+        compression_level=compression_level,
+        shards=shards,
+        max_shard_bytes=max_shard_bytes,
+        workers=workers,
+        worker_kind=worker_kind,
+        resume=resume,
+        on_error=on_error,
+        overwrite=overwrite,
+        index=index,
+        break_lock=break_lock,
+        storage_options=storage_options,
     )
-    changes = Changes(
-        None if select is None else tuple(select), tuple(drop), rename or {}, cast or {}, recoding, image_feature
-    )
-    outputs = OutputOptions(shards, max_shard_bytes, compression, compression_level, overwrite, index, break_lock)
-    run = RunOptions(num_cpus() if workers is None else workers, worker_kind, on_error, resume, storage_options)
+    writer = create_writer(source, destination, options)
+    return writer.write(Progress(writer.num_records, progress))
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertOptions:
+    """The options of `convert`, with their defaults; see there for their meaning."""
+
+    where: str | None = None
+    sample: float | None = None
+    skip: int = 0
+    take: int | None = None
+    shuffle: int | None = None
+    select: Sequence[str] | None = None
+    drop: Sequence[str] = ()
+    rename: Mapping[str, str] | None = None
+    cast: Mapping[str, str] | None = None
+    encode: Encoding | None = None
+    quality: int | None = None
+    resize: int | None = None
+    image_feature: str | None = None
+    format: str | None = None
+    payload: str | None = None
+    compression: str | None = None
+    compression_level: int = -1
+    shards: int | None = None
+    max_shard_bytes: int | None = None
+    workers: int | None = 1
+    worker_kind: WorkerKind = "threads"
+    resume: bool = False
+    on_error: OnError = "stop"
+    overwrite: bool = False
+    index: IndexMode = "auto"
+    break_lock: bool = False
+    storage_options: StorageOptions = None
+
+    def output_options(self) -> OutputOptions:
+        """Return the options of the shards."""
+        return OutputOptions(
+            self.shards,
+            self.max_shard_bytes,
+            self.compression,
+            self.compression_level,
+            self.overwrite,
+            self.index,
+            self.break_lock,
+        )
+
+    def change_options(self) -> Changes:
+        """Return the changes of the features."""
+        recoding = build_recoding(
+            encode=self.encode,
+            quality=self.quality,
+            resize=self.resize,
+            center_crop=False,
+            color=None,
+            exif=False,
+            restart_markers=None,
+        )
+        select = None if self.select is None else tuple(self.select)
+        return Changes(select, tuple(self.drop), self.rename or {}, self.cast or {}, recoding, self.image_feature)
+
+    def run_options(self) -> RunOptions:
+        """Return the options of the run."""
+        workers = num_cpus() if self.workers is None else self.workers
+        return RunOptions(workers, self.worker_kind, self.on_error, self.resume, self.storage_options)
+
+
+def create_writer(
+    source: Paths | Dataset, destination: str | os.PathLike[str], options: ConvertOptions
+) -> ShardsWriter | StreamWriter:
+    """Open the source, select its records, and return the object that converts and writes them."""
+    selection = Selection(options.where, options.sample, options.skip, options.take, options.shuffle)
+    changes, outputs, run = options.change_options(), options.output_options(), options.run_options()
     target = check_path(destination)
     if not target:
         raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'out/train'")
     if isinstance(source, Dataset) and source.batch_stage is not None:
         raise ValueError("convert() requires a dataset without batch(), because it writes single records")
-    opened = open_records(source, storage_options)
+    opened = open_records(source, options.storage_options)
     collections = [] if isinstance(opened, Dataset) else opened[0].collections
-    format_ = choose_output_format(target, format, collections)
-    codec = choose_output_payload(payload, format_, collections)
-    check_output_compression(format_, compression)
+    format_ = choose_output_format(target, options.format, collections)
+    codec = choose_output_payload(options.payload, format_, collections)
+    check_output_compression(format_, options.compression)
     if isinstance(opened, Dataset):
-        dataset = prepare_workers(opened, run)
-        writer = StreamWriter(dataset, selection, changes, codec, target, format_, outputs, run)
-        return writer.write(Progress(None, progress))
+        return StreamWriter(prepare_workers(opened, run), selection, changes, codec, target, format_, outputs, run)
     records, positions = opened
-    converter = Converter(records, format_.name, codec.name, changes, on_error)
+    converter = Converter(records, format_.name, codec.name, changes, options.on_error)
     converter.check()
-    if where is not None:
-        parse_condition(where, [collection.schema for collection in collections])
-    selected = select_records(records, positions, selection, on_error, run.workers)
-    options = {"where": where, "sample": sample, "skip": skip, "take": take, "shuffle": shuffle}
-    shards_writer = ShardsWriter(
-        converter, selected.positions, target, format_, outputs, run, options, selected.skipped
+    if options.where is not None:
+        parse_condition(options.where, [collection.schema for collection in collections])
+    selected = select_records(records, positions, selection, options.on_error, run.workers)
+    return ShardsWriter(
+        converter, selected.positions, target, format_, outputs, run, asdict(selection), selected.skipped
     )
-    return shards_writer.write(Progress(len(selected.positions), progress))
 
 
 def open_records(

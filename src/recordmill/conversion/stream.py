@@ -57,6 +57,11 @@ class StreamWriter:
     run: RunOptions
     _skipped: list[SkippedRecord] = field(default_factory=list, init=False)
 
+    @property
+    def num_records(self) -> None:
+        """None: the number of samples is unknown."""
+        return None
+
     def write(self, progress: Progress) -> ConvertResult:
         """Write and commit all shards."""
         if self.selection.shuffle is not None:

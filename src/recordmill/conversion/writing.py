@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -120,6 +120,11 @@ def _fits(found: Any, declared: Any) -> bool:
     return same and (declared.count is None or declared.count == found.count)
 
 
+# Converts the records at some positions of the source; the second argument is the position of the first in the output.
+ConvertChunk = Callable[[Positions, int], ConvertedChunk]
+StartWorkers = Callable[[Converter, int], AbstractContextManager[ConvertChunk]]
+
+
 @dataclass(slots=True)
 class ShardsWriter:
     """Writes the records at some positions of a source. An instance is used for one run.
@@ -137,6 +142,9 @@ class ShardsWriter:
         Further options that determine the records, as JSON values. A resumed run must have the same ones.
     skipped : list of SkippedRecord
         Records that were skipped before, when records were selected.
+    start_workers : callable
+        Takes the converter and the number of workers, and returns a context manager: a function that converts chunks
+        and is called by as many threads. By default the threads themselves convert, or worker processes.
     """
 
     converter: Converter
@@ -147,6 +155,7 @@ class ShardsWriter:
     run: RunOptions
     options: dict[str, Any]
     skipped: list[SkippedRecord] = field(default_factory=list)
+    start_workers: StartWorkers | None = None
     _collector: SchemaCollector = field(init=False)
 
     def __post_init__(self) -> None:
@@ -160,6 +169,11 @@ class ShardsWriter:
             for one in self.converter.source.collections
         ]
         return found[0] if all(schema == found[0] for schema in found) else None
+
+    @property
+    def num_records(self) -> int:
+        """Number of records to convert."""
+        return len(self.positions)
 
     def write(self, progress: Progress) -> ConvertResult:
         """Write and commit all shards."""
@@ -306,9 +320,11 @@ class ShardsWriter:
         return shards
 
     @contextmanager
-    def _start_workers(self) -> Iterator[Callable[[Positions, int], ConvertedChunk]]:
+    def _start_workers(self) -> Iterator[ConvertChunk]:
         with ExitStack() as stack:
-            if self.run.worker_kind == "processes":
+            if self.start_workers is not None:
+                yield stack.enter_context(self.start_workers(self.converter, self.run.workers))
+            elif self.run.worker_kind == "processes":
                 yield stack.enter_context(convert_in_processes(self.converter, self.run.workers))
             else:
                 yield self.converter.convert
@@ -318,7 +334,7 @@ class ShardsWriter:
         span: range,
         sink: RecordSink,
         recorder: TaskRecorder,
-        convert: Callable[[Positions, int], ConvertedChunk],
+        convert: ConvertChunk,
         progress: Progress,
     ) -> None:
         """Convert the records of a range of the output, and append them to a sink in order."""

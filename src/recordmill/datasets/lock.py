@@ -120,6 +120,14 @@ class WriterLock:
                 hint="write the dataset again after the other process has finished",
             )
 
+    def leave(self) -> str:
+        """Leave the lock file in place although this process no longer writes; return the token of the lock.
+
+        Other processes respect the lock as long as this process may be alive. This process itself may take it over.
+        """
+        _held.discard(self._owner.token)
+        return self._owner.token
+
     def release(self) -> None:
         """Remove the lock file, unless another process has taken over the lock."""
         _held.discard(self._owner.token)

@@ -23,7 +23,10 @@ MANIFEST_SUFFIX = ".manifest.json"
 JOURNAL_SUFFIX = ".journal.json"
 LOCK_SUFFIX = ".lock"
 PROGRESS_SUFFIX = ".progress.jsonl"
-_DATASET_SUFFIXES = (MANIFEST_SUFFIX, JOURNAL_SUFFIX, LOCK_SUFFIX, PROGRESS_SUFFIX)
+# Files of a plan of `plan_pack`. They have temporary names, so that the next writer removes those of an abandoned plan.
+PARTS_SUFFIX = ".parts"
+PART_SUFFIX = ".part"
+_DATASET_SUFFIXES = (MANIFEST_SUFFIX, JOURNAL_SUFFIX, LOCK_SUFFIX, PROGRESS_SUFFIX, PARTS_SUFFIX, PART_SUFFIX)
 # Names of temporary files, see `LocalOutputFile`.
 _TEMPORARY_NAME = re.compile(r"\.(?P<name>.+)\.tmp-[0-9a-f]+")
 # Names such as ``train-00002-of-00004.tfrecord`` and ``train.tfrecord-00002-of-00004``.
@@ -50,10 +53,14 @@ def build_shard_paths(
 ) -> list[str]:
     """Return the paths of the shards of a destination; `suffix` is that of the compression, such as ``.gz``."""
     prefix = build_path_prefix(destination)
+    return [build_shard_path(prefix, format_, shard, num_shards, suffix) for shard in range(num_shards)]
+
+
+def build_shard_path(prefix: str, format_: Format, shard: int, num_shards: int, suffix: str = "") -> str:
+    """Return the path of one shard; `prefix` is a result of `build_path_prefix`."""
     if num_shards == 1 and _names_single_file(prefix, format_, suffix):
-        return [prefix]
-    pattern = format_.pattern
-    return [pattern.format(prefix=prefix, shard=shard, num_shards=num_shards) + suffix for shard in range(num_shards)]
+        return prefix
+    return format_.pattern.format(prefix=prefix, shard=shard, num_shards=num_shards) + suffix
 
 
 def check_leftover_shards(
@@ -142,6 +149,8 @@ def _is_temporary_file_of(name: str, prefix_name: str) -> bool:
         return False
     final = match["name"]
     if final in {f".{prefix_name}{suffix}" for suffix in _DATASET_SUFFIXES}:
+        return True
+    if _is_temporary_file_of(final, prefix_name):  # The record of a part was being written.
         return True
     # Sidecars are hidden files whose names end with a suffix of their own, as in ``.train.rec.rmx``.
     candidates = {final, os.path.splitext(final.removeprefix("."))[0]}

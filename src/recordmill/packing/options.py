@@ -1,13 +1,16 @@
-"""Groups of options of `pack`; each group checks its own values."""
+"""Options of `pack`, and groups of them; each group checks its own values."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from recordmill.concurrency.threads import num_cpus
 from recordmill.packing.recode import Encoding, Recoding
 from recordmill.shards.dataset_output import ShardOptions
 from recordmill.shards.index import IndexMode
+from recordmill.storage.addresses import check_path
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import StorageOptions, choose_storage
 
@@ -141,7 +144,87 @@ def build_recoding(
     )
 
 
+def check_destination(destination: str | os.PathLike[str]) -> str:
+    """Return the destination of `pack` as str; raise ValueError if it is empty."""
+    path = check_path(destination)
+    if not path:
+        raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'packed/train'")
+    return path
+
+
 _ENCODINGS = ", ".join(get_args(Encoding))
+
+
+@dataclass(frozen=True, slots=True)
+class PackOptions:
+    """The options of `pack` for a source of files, with their defaults; see there for their meaning."""
+
+    format: str | None = None
+    shards: int | None = None
+    max_shard_bytes: int | None = None
+    payload: str | None = None
+    compression: str | None = None
+    compression_level: int = -1
+    image_feature: str | None = None
+    label_feature: str | None = None
+    label_kind: LabelKind | None = None
+    keep_shape: bool = False
+    keep_name: bool | str = False
+    encode: Encoding | None = None
+    quality: int | None = None
+    resize: int | None = None
+    center_crop: bool | int = False
+    color: bool | None = None
+    exif: bool = False
+    restart_markers: bool | None = None
+    mask: MaskForm = "png"
+    shuffle: int | None = None
+    workers: int | None = 1
+    worker_kind: WorkerKind = "threads"
+    check: Check | bool = "signature"
+    on_error: OnError = "stop"
+    overwrite: bool = False
+    index: IndexMode = "auto"
+    resume: bool = False
+    break_lock: bool = False
+
+    def output_options(self) -> OutputOptions:
+        """Return the options of the shards."""
+        return OutputOptions(
+            self.shards,
+            self.max_shard_bytes,
+            self.compression,
+            self.compression_level,
+            self.overwrite,
+            self.index,
+            self.break_lock,
+        )
+
+    def image_options(self) -> ImageOptions:
+        """Return the options for checking and recoding images."""
+        recoding = build_recoding(
+            encode=self.encode,
+            quality=self.quality,
+            resize=self.resize,
+            center_crop=self.center_crop,
+            color=self.color,
+            exif=self.exif,
+            restart_markers=self.restart_markers,
+        )
+        check = self.check
+        if isinstance(check, bool):
+            check = "header" if check else "none"
+        return ImageOptions(recoding, self.mask, check, self.keep_shape)
+
+    def record_options(self) -> RecordOptions:
+        """Return the options of the records."""
+        name = ("name" if self.keep_name else None) if isinstance(self.keep_name, bool) else self.keep_name
+        return RecordOptions(self.payload, self.image_feature, self.label_feature, self.label_kind, name)
+
+    def run_options(self) -> RunOptions:
+        """Return the options of the run."""
+        workers = num_cpus() if self.workers is None else self.workers
+        return RunOptions(workers, self.worker_kind, self.on_error, self.resume)
 
 
 def _check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:

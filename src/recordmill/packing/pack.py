@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from recordmill.concurrency.threads import num_cpus
 from recordmill.errors import InputError
 from recordmill.formats.registry import choose_format
 from recordmill.packing.chunks import shuffle_positions
@@ -17,10 +17,11 @@ from recordmill.packing.options import (
     MaskForm,
     OnError,
     OutputOptions,
+    PackOptions,
     RecordOptions,
     RunOptions,
     WorkerKind,
-    build_recoding,
+    check_destination,
 )
 from recordmill.packing.pack_files import FilePacker, PackResult
 from recordmill.packing.progress import Progress, ProgressOption
@@ -30,7 +31,6 @@ from recordmill.schema import Schema
 from recordmill.shards.build_index import build_entry_points
 from recordmill.shards.index import IndexMode
 from recordmill.shards.writer import ShardWriter
-from recordmill.storage.addresses import check_path
 from recordmill.storage.choose import StorageOptions
 from recordmill.suggestions import suggest_arguments
 
@@ -200,10 +200,18 @@ def pack(  # noqa: PLR0913 (the options of one command)
         raise ValueError(
             'entry_points=True writes a file beside each shard, so it cannot be combined with index="never"'
         )
-    if isinstance(check, bool):
-        check = "header" if check else "none"
-    outputs = OutputOptions(shards, max_shard_bytes, compression, compression_level, overwrite, index, break_lock)
-    recoding = build_recoding(
+    options = PackOptions(
+        format=format,
+        shards=shards,
+        max_shard_bytes=max_shard_bytes,
+        payload=payload,
+        compression=compression,
+        compression_level=compression_level,
+        image_feature=image_feature,
+        label_feature=label_feature,
+        label_kind=label_kind,
+        keep_shape=keep_shape,
+        keep_name=keep_name,
         encode=encode,
         quality=quality,
         resize=resize,
@@ -211,11 +219,24 @@ def pack(  # noqa: PLR0913 (the options of one command)
         color=color,
         exif=exif,
         restart_markers=restart_markers,
+        mask=mask,
+        shuffle=shuffle,
+        workers=workers,
+        worker_kind=worker_kind,
+        check=check,
+        on_error=on_error,
+        overwrite=overwrite,
+        index=index,
+        resume=resume,
+        break_lock=break_lock,
     )
-    images = ImageOptions(recoding, mask, check, keep_shape)
-    records = RecordOptions(payload, image_feature, label_feature, label_kind, _choose_name_feature(keep_name))
-    run = RunOptions(num_cpus() if workers is None else workers, worker_kind, on_error, resume, storage_options)
-    destination = _check_destination(destination)
+    outputs, images, records, run = (
+        options.output_options(),
+        options.image_options(),
+        options.record_options(),
+        replace(options.run_options(), storage_options=storage_options),
+    )
+    destination = check_destination(destination)
     format_ = choose_format(destination, format)
     if isinstance(source, str | os.PathLike):
         source = detect_source(source)
@@ -226,7 +247,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
         packer = FilePacker(items, destination, format_, outputs, records, images, run)
         result = packer.run(shuffle, Progress(len(items), progress))
     else:
-        if images != ImageOptions(check=check) or records != RecordOptions(payload) or resume:
+        if images != ImageOptions(check=images.check) or records != RecordOptions(payload) or resume:
             raise ValueError(
                 "resume and the options of images and labels require a source of files: examples are written unchanged"
             )
@@ -236,19 +257,6 @@ def pack(  # noqa: PLR0913 (the options of one command)
         for path in result.paths:
             build_entry_points(path, format=format_.name, compression=compression, threads=run.workers, storage=storage)
     return result
-
-
-def _check_destination(destination: str | os.PathLike[str]) -> str:
-    path = check_path(destination)
-    if not path:
-        raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'packed/train'")
-    return path
-
-
-def _choose_name_feature(keep_name: bool | str) -> str | None:
-    if isinstance(keep_name, bool):
-        return "name" if keep_name else None
-    return keep_name
 
 
 def _pack_examples(  # noqa: PLR0913, PLR0917 (the options of `pack`)

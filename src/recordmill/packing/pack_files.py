@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from recordmill.datasets.manifest import Manifest
@@ -29,6 +28,7 @@ from recordmill.packing.record_schema import build_schema_and_convert_labels
 from recordmill.packing.records import ChunkRecords, RecordBuilder
 from recordmill.packing.resume import (
     RunRecord,
+    SkippedItem,
     TaskRecorder,
     check_unchanged,
     decode_numbers,
@@ -91,6 +91,113 @@ class PackResult:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class PackRun:
+    """What determines the bytes of the shards of a run.
+
+    Parameters
+    ----------
+    items : Items
+        Items of the source, with labels of the kind that is stored.
+    order : ndarray of int64, or None
+        Position in the source of each packed item.
+    builder : RecordBuilder
+    description : dict
+        Result of `describe_run`.
+    """
+
+    items: Items
+    order: Order
+    builder: RecordBuilder
+    description: dict[str, Any]
+
+
+@dataclass(slots=True)
+class ShardPacker:
+    """Builds the records of items and writes them to the shards of tasks.
+
+    Parameters
+    ----------
+    items : Items
+    order : ndarray of int64, or None
+        Position in `items` of each packed item.
+    builder : RecordBuilder
+    options : RunOptions
+    check_chunk : callable
+        Called with each chunk before its records are written; it may raise an error.
+    on_appended : callable
+        Called after a chunk is written, with its task, the chunk, and its skipped items as in `FinishedShard`.
+    on_finished : callable
+        Called with each task whose shards are finished.
+    """
+
+    items: Items
+    order: Order
+    builder: RecordBuilder
+    options: RunOptions
+    check_chunk: Callable[[Chunk], None] = lambda _: None
+    on_appended: Callable[[ShardTask, Chunk, list[SkippedItem]], None] = lambda *_: None
+    on_finished: Callable[[ShardTask], None] = lambda _: None
+    # (position in `items`, path, cause) of each skipped item.
+    skipped: list[tuple[int, str, str]] = field(default_factory=list, init=False)
+
+    def create_queue(self, span: range) -> ChunkQueue:
+        """Create the queue of the items in a range of the output order."""
+        images = self.builder.options
+        decodes = images.recoding is not None or images.mask == "raw" or images.check == "decode"
+        return ChunkQueue(self.items, self.order, span, DECODE_LIMITS if decodes else COPY_LIMITS)
+
+    def run(self, tasks: list[ShardTask], progress: Progress) -> None:
+        """Process all tasks, and finish their shards."""
+        with ExitStack() as stack:
+            build = self.builder.build
+            if self.options.worker_kind == "processes":
+                build = stack.enter_context(WorkerProcesses(self.builder, self.options.workers)).build
+            TaskRunner(
+                tasks,
+                build,
+                on_built=self._check_chunk,
+                on_appended=self._record_chunk,
+                on_written=lambda chunk: progress.advance(chunk.stop - chunk.start),
+                on_finished=self.on_finished,
+                num_workers=self.options.workers,
+            ).run()
+        for task in tasks:
+            if not task.sink.outputs:
+                task.sink.finish()
+
+    def _check_chunk(self, chunk: Chunk, records: ChunkRecords) -> None:
+        """Raise an error for the first unusable image of a chunk, unless such images are skipped."""
+        self.check_chunk(chunk)
+        if records.failures and self.options.on_error == "stop":
+            row = min(records.failures)
+            raise self._image_error(self._find_source_position(chunk.start + row), *records.failures[row])
+
+    def _record_chunk(self, task: ShardTask, chunk: Chunk, records: ChunkRecords) -> None:
+        skipped = [
+            (chunk.start + row, self._find_source_position(chunk.start + row), *records.failures[row])
+            for row in sorted(records.failures)
+        ]
+        self.skipped += [(position, path, cause) for _, position, path, cause in skipped]
+        self.on_appended(task, chunk, skipped)
+
+    def _find_source_position(self, position: int) -> int:
+        """Return the position in the source of the item at a position of the output."""
+        return position if self.order is None else int(self.order[position])
+
+    def _image_error(self, position: int, path: str, cause: str) -> ImageError:
+        origin = self.items.describe_origin(position)
+        context = f"listed in {origin}; " if origin else ""
+        is_outside = cause.startswith(OUTSIDE)
+        accept = "allow_outside=True accepts such images, " if is_outside else ""
+        return ImageError(
+            f"the image cannot be packed: {cause}",
+            kind="outside_root" if is_outside else "bad_image",
+            shard=path,
+            hint=f'{context}{accept}on_error="skip" skips such images and reports them',
+        )
+
+
 @dataclass(slots=True)
 class FilePacker:
     """Packs the files of one source. An instance is used for one run."""
@@ -103,42 +210,57 @@ class FilePacker:
     images: ImageOptions
     options: RunOptions
     storage: Storage | None = None
-    # (position in the source, path, cause) of each skipped item.
-    _skipped: list[tuple[int, str, str]] = field(default_factory=list, init=False)
 
-    def run(self, seed: int | None, progress: Progress) -> PackResult:
-        """Write and commit all shards."""
+    def choose_storage(self) -> Storage:
+        """Return the storage of the destination."""
+        return self.storage or self.options.choose_output_storage(self.destination)
+
+    def prepare(self, seed: int | None) -> PackRun:
+        """Check the source and the options, and find out what determines the bytes of the shards."""
         codec = get_payload(self.records.payload, self.format)
         self._check_combinations()
         names, schema, items = build_schema_and_convert_labels(
             self.items, self.format, codec, self.records, self.images
         )
+        if self.outputs.max_shard_bytes is None:
+            self._check_shard_count()
         builder = RecordBuilder(self.format.name, codec.name, names, schema, self.images)
-        order = shuffle_positions(len(items), seed)
         run = describe_run(
             self.items, self.format.name, codec.name, self.outputs, self.records, self.images, self.options, seed
         )
-        storage = self.storage or self.options.choose_output_storage(self.destination)
+        return PackRun(items, shuffle_positions(len(items), seed), builder, run)
+
+    def run(self, seed: int | None, progress: Progress) -> PackResult:
+        """Write and commit all shards."""
+        run = self.prepare(seed)
+        packer = ShardPacker(
+            run.items,
+            run.order,
+            run.builder,
+            self.options,
+            on_appended=self._record_chunk,
+            on_finished=self._record_shard,
+        )
+        storage = self.choose_storage()
         dataset = DatasetOutput(storage, self.destination, self.format, self.outputs.shard_options())
-        resume = self.options.resume
+        resume, digest = self.options.resume, digest_of_run(run.description)
         try:
-            manifest = dataset.find_finished(digest_of_run(run)) if resume else None
+            manifest = dataset.find_finished(digest) if resume else None
             if manifest is not None:
                 dataset.discard()
-                return self._describe_finished(dataset, manifest, storage)
-            record = RunRecord(storage, dataset.progress_path, run)
-            finished = self._restore_shards(dataset, record, items, order) if resume and record.load() else {}
+                return describe_finished(dataset.prefix, manifest, storage)
+            record = RunRecord(storage, dataset.progress_path, run.description)
+            finished = self._restore_shards(dataset, record, run) if resume and record.load() else {}
             record.keep_only(finished)
             dataset.remove_leftover_files({shard.temporary for shard in record.finished.values()})
-            dataset.check_not_existing(self._expected_paths(dataset))
+            dataset.check_not_existing(self.expected_paths(dataset))
             record.start()
             if finished:
-                progress.advance(self._add_recorded_items(record))
-            tasks = self._create_tasks(dataset, record, finished, items, order)
-            self._run_tasks(builder, tasks, order, progress)
+                progress.advance(_add_recorded_items(packer, record))
+            tasks = self._create_tasks(dataset, record, finished, packer)
+            packer.run(tasks, progress)
             shards = self._collect_shards(dataset, finished, tasks)
-            description = DatasetDescription(schema, codec.name, self.items.classes, digest_of_run(run))
-            dataset.commit(shards, description)
+            dataset.commit(shards, describe_dataset(run.builder, self.items.classes, digest))
         except BaseException:
             dataset.discard(keep_finished=resume)
             if not resume:
@@ -149,45 +271,30 @@ class FilePacker:
             num_records=sum(shard.num_records for shard in shards),
             num_bytes=sum(shard.num_bytes for shard in shards),
             paths=[shard.path for shard in shards],
-            skipped=[(path, cause) for _, path, cause in sorted(self._skipped)],
+            skipped=[(path, cause) for _, path, cause in sorted(packer.skipped)],
             warnings=dataset.warnings,
         )
 
-    @staticmethod
-    def _describe_finished(dataset: DatasetOutput, manifest: Manifest, storage: Storage) -> PackResult:
-        """Return the result of an earlier run that was interrupted after its shards were complete."""
-        folder = os.path.dirname(dataset.prefix)
-        paths = [os.path.join(folder, shard.name) for shard in manifest.shards]
-        num_bytes = sum(open_reader([path], storage).sidecar.end for path in paths)
-        return PackResult(sum(shard.num_records for shard in manifest.shards), num_bytes, paths)
-
-    def _expected_paths(self, dataset: DatasetOutput) -> list[str]:
+    def expected_paths(self, dataset: DatasetOutput) -> list[str]:
+        """Return the final paths of the shards, as far as their number is known."""
         return [] if self._is_rolling else dataset.shard_paths(self.outputs.shards or 1)
 
-    def _restore_shards(
-        self, dataset: DatasetOutput, record: RunRecord, items: Items, order: Order
-    ) -> dict[int, ShardOutput]:
+    def _restore_shards(self, dataset: DatasetOutput, record: RunRecord, run: PackRun) -> dict[int, ShardOutput]:
         """Restore the intact finished shards; with a limited shard size, only those before the first damaged one."""
         restored: dict[int, ShardOutput] = {}
-        paths = self._expected_paths(dataset)
+        paths = self.expected_paths(dataset)
         for shard in record.finished.values():
-            check_unchanged(shard, items, order)
+            check_unchanged(shard, run.items, run.order)
         for number, shard in sorted(record.finished.items()):
             if self._is_rolling and number != len(restored):
                 break
             path = f"{dataset.prefix}-{number}" if self._is_rolling else paths[number]
             checksums = None if shard.checksums is None else decode_numbers(shard.checksums)
-            keys = find_keys(shard, items, order)
+            keys = find_keys(shard, run.items, run.order)
             output = dataset.restore_shard(path, shard.temporary, shard.num_bytes, keys, checksums)
             if output is not None:
                 restored[number] = output
         return restored
-
-    def _add_recorded_items(self, record: RunRecord) -> int:
-        """Add the items that were skipped in restored shards; return the number of items in these shards."""
-        shards = record.finished.values()
-        self._skipped += [(position, path, cause) for shard in shards for _, position, path, cause in shard.skipped]
-        return sum(shard.stop - shard.start for shard in shards)
 
     def _collect_shards(
         self, dataset: DatasetOutput, finished: dict[int, ShardOutput], tasks: list[ShardTask]
@@ -200,7 +307,7 @@ class FilePacker:
             new = (shard for task in tasks for shard in task.sink.outputs)
             num_shards = self.outputs.shards or 1
             shards = [finished[number] if number in finished else next(new) for number in range(num_shards)]
-        self._check_no_empty_shard(shards)
+        check_no_empty_shard(self.format, shards)
         return shards
 
     @property
@@ -218,104 +325,76 @@ class FilePacker:
         if not has_masks and self.images.mask != "png":
             raise ValueError(f"mask={self.images.mask!r} requires pairs of image and mask, but the source has no masks")
 
+    def _check_shard_count(self) -> None:
+        num_shards, num_items = self.outputs.shards or 1, len(self.items)
+        if num_shards > num_items and self.format.framing.min_payload_bytes:
+            raise InputError(
+                f"some of {num_shards} shards would be empty, which readers of {self.format.name} do not support",
+                kind="empty_shard",
+                expected=f"at most {num_items} shards",
+                found=str(num_shards),
+            )
+
     def _create_tasks(
-        self,
-        dataset: DatasetOutput,
-        record: RunRecord,
-        finished: dict[int, ShardOutput],
-        items: Items,
-        order: Order,
+        self, dataset: DatasetOutput, record: RunRecord, finished: dict[int, ShardOutput], packer: ShardPacker
     ) -> list[ShardTask]:
         """Create the tasks for the shards that are not finished."""
-        images = self.images
-        decodes = images.recoding is not None or images.mask == "raw" or images.check == "decode"
-        limits = DECODE_LIMITS if decodes else COPY_LIMITS
 
         def create_task(span: range, number: int, sink: RecordSink) -> ShardTask:
-            return ShardTask(ChunkQueue(items, order, span, limits), sink, TaskRecorder(record, span, number))
+            return ShardTask(packer.create_queue(span), sink, TaskRecorder(record, span, number))
 
         if self.outputs.max_shard_bytes is not None:
             sink = RollingSink(self.destination, self.outputs.max_shard_bytes, dataset.create_shard)
             sink.outputs += finished.values()
             start = record.finished[len(finished) - 1].stop if finished else 0
-            return [create_task(range(start, len(items)), len(finished), sink)]
+            return [create_task(range(start, len(self.items)), len(finished), sink)]
         num_shards = self.outputs.shards or 1
-        if num_shards > len(items) and self.format.framing.min_payload_bytes:
-            raise InputError(
-                f"some of {num_shards} shards would be empty, which readers of {self.format.name} do not support",
-                kind="empty_shard",
-                expected=f"at most {len(items)} shards",
-                found=str(num_shards),
-            )
-        paths, spans = dataset.shard_paths(num_shards), split_evenly(len(items), num_shards)
+        paths, spans = dataset.shard_paths(num_shards), split_evenly(len(self.items), num_shards)
         return [
             create_task(span, number, SingleShardSink(path, dataset.create_shard))
             for number, (path, span) in enumerate(zip(paths, spans, strict=True))
             if number not in finished
         ]
 
-    def _check_no_empty_shard(self, shards: Sequence[ShardOutput]) -> None:
-        if self.format.framing.min_payload_bytes and any(shard.num_records == 0 for shard in shards):
-            raise ImageError(
-                f"all images of a shard were skipped, but readers of {self.format.name} do not support empty shards",
-                kind="empty_shard",
-                hint="use fewer shards",
-            )
-
-    def _run_tasks(self, builder: RecordBuilder, tasks: list[ShardTask], order: Order, progress: Progress) -> None:
-        with ExitStack() as stack:
-            build = builder.build
-            if self.options.worker_kind == "processes":
-                build = stack.enter_context(WorkerProcesses(builder, self.options.workers)).build
-            TaskRunner(
-                tasks,
-                build,
-                on_built=partial(self._raise_failure, order),
-                on_appended=partial(self._record_chunk, order),
-                on_written=lambda chunk: progress.advance(chunk.stop - chunk.start),
-                on_finished=self._record_shard,
-                num_workers=self.options.workers,
-            ).run()
-        for task in tasks:
-            if not task.sink.outputs:
-                task.sink.finish()
-
-    def _raise_failure(self, order: Order, chunk: Chunk, records: ChunkRecords) -> None:
-        """Raise an error for the first unusable image of a chunk, unless such images are skipped."""
-        if records.failures and self.options.on_error == "stop":
-            row = min(records.failures)
-            raise self._image_error(_find_source_position(order, chunk.start + row), *records.failures[row])
-
-    def _record_chunk(self, order: Order, task: ShardTask, chunk: Chunk, records: ChunkRecords) -> None:
+    def _record_chunk(self, task: ShardTask, chunk: Chunk, skipped: list[SkippedItem]) -> None:
         """Record the skipped images of a chunk and, with a limited shard size, the shards that are full."""
-        skipped = [
-            (chunk.start + row, _find_source_position(order, chunk.start + row), *records.failures[row])
-            for row in sorted(records.failures)
-        ]
-        self._skipped += [(position, path, cause) for _, position, path, cause in skipped]
-        task.recorder.add_chunk(chunk.stamps, skipped)
-        if self._is_rolling:
-            for output in task.sink.outputs[task.recorder.number : -1]:
-                task.recorder.add_finished(output, is_last=False)
+        if task.recorder is not None:
+            task.recorder.add_chunk(chunk.stamps, skipped)
+            if self._is_rolling:
+                for output in task.sink.outputs[task.recorder.number : -1]:
+                    task.recorder.add_finished(output, is_last=False)
 
     def _record_shard(self, task: ShardTask) -> None:
         """Record the only shard of a task."""
-        if not self._is_rolling:
+        if task.recorder is not None and not self._is_rolling:
             task.recorder.add_finished(task.sink.outputs[0], is_last=True)
 
-    def _image_error(self, position: int, path: str, cause: str) -> ImageError:
-        origin = self.items.describe_origin(position)
-        context = f"listed in {origin}; " if origin else ""
-        is_outside = cause.startswith(OUTSIDE)
-        accept = "allow_outside=True accepts such images, " if is_outside else ""
-        return ImageError(
-            f"the image cannot be packed: {cause}",
-            kind="outside_root" if is_outside else "bad_image",
-            shard=path,
-            hint=f'{context}{accept}on_error="skip" skips such images and reports them',
+
+def describe_dataset(builder: RecordBuilder, classes: list[str] | None, digest: str) -> DatasetDescription:
+    """Return the description of a packed dataset for its manifest and its sidecars."""
+    return DatasetDescription(builder.schema, builder.payload, classes, digest)
+
+
+def describe_finished(prefix: str, manifest: Manifest, storage: Storage) -> PackResult:
+    """Return the result of an earlier run that was interrupted after its shards were complete."""
+    folder = os.path.dirname(prefix)
+    paths = [os.path.join(folder, shard.name) for shard in manifest.shards]
+    num_bytes = sum(open_reader([path], storage).sidecar.end for path in paths)
+    return PackResult(sum(shard.num_records for shard in manifest.shards), num_bytes, paths)
+
+
+def check_no_empty_shard(format_: Format, shards: Sequence[ShardOutput]) -> None:
+    """Raise ImageError if a shard has no record and readers of the format do not support that."""
+    if format_.framing.min_payload_bytes and any(shard.num_records == 0 for shard in shards):
+        raise ImageError(
+            f"all images of a shard were skipped, but readers of {format_.name} do not support empty shards",
+            kind="empty_shard",
+            hint="use fewer shards",
         )
 
 
-def _find_source_position(order: Order, position: int) -> int:
-    """Return the position in the source of the item at a position of the output."""
-    return position if order is None else int(order[position])
+def _add_recorded_items(packer: ShardPacker, record: RunRecord) -> int:
+    """Add the items that were skipped in restored shards; return the number of items in these shards."""
+    shards = record.finished.values()
+    packer.skipped += [(position, path, cause) for shard in shards for _, position, path, cause in shard.skipped]
+    return sum(shard.stop - shard.start for shard in shards)

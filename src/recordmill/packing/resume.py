@@ -18,15 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
+from recordmill.decode.pillow import import_pillow
 from recordmill.errors import ResumeError
 from recordmill.packing.chunks import Order
 from recordmill.packing.options import ImageOptions, OutputOptions, RecordOptions, RunOptions
+from recordmill.packing.records import RecordBuilder
 from recordmill.packing.sources.base import Items
 from recordmill.shards.output import ShardOutput
 from recordmill.storage.base import Storage, write_file_atomically
 from recordmill.types import Ragged
 
 VERSION = 1
+# Number of names that are joined at a time to compute a digest.
+_DIGEST_ROWS = 1 << 16
+
+# (position in the output order, position in the source, path, cause) of a skipped item.
+SkippedItem = tuple[int, int, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,7 @@ class FinishedShard:
     num_bytes: int
     start: int
     stop: int
-    skipped: list[tuple[int, int, str, str]]
+    skipped: list[SkippedItem]
     stamps: str
     checksums: str | None
 
@@ -117,12 +124,24 @@ def _compute_digest(values: Any) -> str | None:
         return None
     digest = hashlib.sha256()
     if isinstance(values, list):
-        digest.update(b"\0".join(map(os.fsencode, values)))
+        for start in range(0, len(values), _DIGEST_ROWS):
+            separator = b"\0" if start else b""
+            digest.update(separator + b"\0".join(map(os.fsencode, values[start : start + _DIGEST_ROWS])))
     elif isinstance(values, Ragged):
         digest.update(np.ascontiguousarray(values.row_splits).tobytes() + np.ascontiguousarray(values.data).tobytes())
     else:
         digest.update(f"{values.dtype} {values.shape}".encode() + np.ascontiguousarray(values).tobytes())
     return digest.hexdigest()[:16]
+
+
+def find_versions(builder: RecordBuilder) -> dict[str, str]:
+    """Return the versions of the packages in this process that determine the bytes of the records."""
+    import recordmill
+
+    versions = {"recordmill": recordmill.__version__}
+    if builder.options.recoding is not None:
+        versions["pillow"] = import_pillow().__version__
+    return versions
 
 
 def digest_of_run(description: Mapping[str, Any]) -> str:
@@ -234,9 +253,9 @@ class TaskRecorder:
         # Range of the items that belong to no recorded shard; the lists below describe those that are written.
         self._start, self._end = span.start, span.stop
         self._stamps: list[NDArray[np.int64]] = []
-        self._skipped: list[tuple[int, int, str, str]] = []
+        self._skipped: list[SkippedItem] = []
 
-    def add_chunk(self, stamps: NDArray[np.int64], skipped: list[tuple[int, int, str, str]]) -> None:
+    def add_chunk(self, stamps: NDArray[np.int64], skipped: list[SkippedItem]) -> None:
         """Add the stamps and the skipped items of the next chunk."""
         self._stamps.append(stamps)
         self._skipped += skipped

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 from recordmill.concurrency.threads import map_range
@@ -11,11 +12,11 @@ from recordmill.decode.signatures import are_mostly_images
 from recordmill.errors import RecordmillError
 from recordmill.packing.recode import check_decodable
 from recordmill.shards.collection import ShardCollection
-from recordmill.shards.completeness import select_shards
+from recordmill.shards.completeness import Selection, select_shards
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES
 from recordmill.shards.paths import Paths, list_paths
 from recordmill.shards.spanning import group_spanning_files
-from recordmill.shards.verify import Report, verify_shards
+from recordmill.shards.verify import Report, _merge_guarantees, verify_shard
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.suggestions import suggest_arguments
@@ -88,40 +89,87 @@ def verify(
     }
     names = list_paths(paths)
     storage = choose_storage(names, storage_options)
-    report = verify_shards(storage, names, options, payload)
-    return _add_image_faults(report, names, options, payload, storage) if decode else report
+    verifier = ShardVerifier(storage, options, payload, decode)
+    selection = select_shards(names, storage)
+    results = [verifier.verify(files, selection) for files in group_spanning_files(selection.files, options, storage)]
+    return verifier.merge(selection, results)
 
 
-def _add_image_faults(
-    report: Report, names: Sequence[str], options: Mapping[str, Any], payload: str | None, storage: Storage
-) -> Report:
-    """Decode all images, and return the report with a fault added for each image that cannot be decoded."""
+@dataclass(frozen=True, slots=True)
+class ShardResult:
+    """Result for the files of one shard.
+
+    Parameters
+    ----------
+    report : Report
+    image_faults : list of Fault
+        Images that cannot be decoded.
+    image_features : list of str
+        Features whose values were decoded.
+    """
+
+    report: Report
+    image_faults: list[Fault]
+    image_features: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ShardVerifier:
+    """Verifies shards one by one, and merges the results. Picklable, because it is sent to worker processes.
+
+    Parameters
+    ----------
+    storage : Storage
+    options : mapping of str to object
+        Keyword arguments of `open_shard`.
+    payload : str or None
+    decode : bool
+    """
+
+    storage: Storage
+    options: Mapping[str, Any]
+    payload: str | None
+    decode: bool
+
+    def verify(self, files: list[str], selection: Selection) -> ShardResult:
+        """Verify the files of one shard. If it differs from the manifest, add it to ``selection.replaced``."""
+        report = verify_shard(self.storage, files, self.options, self.payload, selection)
+        if self.decode:
+            payload = None if self.payload == "auto" else self.payload
+            # `verify_shard` has already reported a shard that cannot be opened.
+            with contextlib.suppress(RecordmillError):
+                collection = ShardCollection(files, payload=payload, storage=self.storage, **self.options)
+                return ShardResult(report, *_decode_images(collection))
+        return ShardResult(report, [], [])
+
+    def merge(self, selection: Selection, results: Sequence[ShardResult]) -> Report:
+        """Merge the results of all shards of a selection, in order."""
+        reports = [result.report for result in results]
+        images = [fault for result in results for fault in result.image_faults]
+        dataset_faults = selection.list_faults(self.storage)
+        guarantees = _merge_guarantees([report.guarantees for report in reports])
+        if self.decode:
+            features = ", ".join(sorted({name for result in results for name in result.image_features})) or "none"
+            guarantees = {
+                name: [*lines, f"every image was decoded (features: {features})"] for name, lines in guarantees.items()
+            }
+        num_bad_records = len({(fault.shard, fault.record) for fault in images})
+        return Report(
+            sum(report.num_records for report in reports) - num_bad_records,
+            [*dataset_faults, *(fault for report in reports for fault in report.faults), *images],
+            len(dataset_faults) + sum(report.num_faults for report in reports) + len(images),
+            guarantees,
+        )
+
+
+def _decode_images(collection: ShardCollection) -> tuple[list[Fault], list[str]]:
+    """Decode all images; return a fault for each that cannot be decoded, and the features that were decoded."""
+    features = _find_image_features(collection)
     faults: list[Fault] = []
-    decoded: set[str] = set()
-    for files in group_spanning_files(select_shards(names, storage).files, options, storage):
-        try:
-            collection = ShardCollection(
-                files, payload=None if payload == "auto" else payload, storage=storage, **options
-            )
-        except RecordmillError:
-            continue  # `verify_shards` has already reported that the shard cannot be opened.
-        features = _find_image_features(collection)
-        decoded.update(features)
-        for start in range(0, len(collection), _CHUNK_RECORDS):
-            positions = range(start, min(start + _CHUNK_RECORDS, len(collection)))
-            faults += _find_image_faults(collection, positions, features)
-    num_records = report.num_records - len({(fault.shard, fault.record) for fault in faults})
-    guarantees = {
-        name: [*lines, f"every image was decoded (features: {', '.join(sorted(decoded)) or 'none'})"]
-        for name, lines in report.guarantees.items()
-    }
-    return replace(
-        report,
-        num_records=num_records,
-        faults=report.faults + faults,
-        num_faults=report.num_faults + len(faults),
-        guarantees=guarantees,
-    )
+    for start in range(0, len(collection), _CHUNK_RECORDS):
+        positions = range(start, min(start + _CHUNK_RECORDS, len(collection)))
+        faults += _find_image_faults(collection, positions, features)
+    return faults, features
 
 
 def _find_image_features(collection: ShardCollection) -> list[str]:

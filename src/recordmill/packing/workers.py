@@ -37,7 +37,7 @@ class ShardTask:
 
     queue: ChunkQueue
     sink: RecordSink
-    recorder: TaskRecorder
+    recorder: TaskRecorder | None = None
     num_written: int = 0
     condition: threading.Condition = field(default_factory=threading.Condition)
 

@@ -47,7 +47,7 @@ class _Rows(Batch):
 
 def read_table(dataset: Dataset) -> pa.Table:
     """Read all samples of epoch 0 as a table."""
-    converter = _create_converter(dataset, "to_arrow")
+    converter = create_converter(dataset, "to_arrow")
     if not dataset.pipeline.has_filter:
         return converter.build_table(dataset.to_numpy())
     batches = list(iterate_record_batches(dataset, _BATCH_SIZE))
@@ -58,12 +58,12 @@ def read_table(dataset: Dataset) -> pa.Table:
 
 def iterate_record_batches(dataset: Dataset, batch_size: int) -> Iterator[pa.RecordBatch]:
     """Return an iterator over the samples of epoch 0 as record batches; check the arguments now."""
-    converter = _create_converter(dataset, "iter_arrow")
+    converter = create_converter(dataset, "iter_arrow")
     size = check_integer(batch_size, "batch_size must be a positive integer", 1)
     return _iterate(dataset, converter, size)
 
 
-def _iterate(dataset: Dataset, converter: _Converter, size: int) -> Iterator[pa.RecordBatch]:
+def _iterate(dataset: Dataset, converter: Converter, size: int) -> Iterator[pa.RecordBatch]:
     if dataset.pipeline.length == 0:
         return
     schema = None
@@ -113,14 +113,15 @@ def _missing_extra(method: str, package: str) -> MissingExtraError:
     return MissingExtraError(f"{method} needs {package}", hint="pip install 'recordmill[arrow]'")
 
 
-def _create_converter(dataset: Dataset, method: str) -> _Converter:
+def create_converter(dataset: Dataset, method: str) -> Converter:
+    """Return the converter for the columns of a dataset; `method` is the public function that errors name."""
     _check_unbatched(dataset, method)
     try:
         import pyarrow
     except ImportError:
         raise _missing_extra(f"{method}()", "pyarrow") from None
     classes = getattr(dataset, "classes", None)
-    return _Converter(
+    return Converter(
         pyarrow,
         _list_features(dataset, lambda feature: feature.shape[:1] == (None,)),
         _list_features(dataset, lambda feature: feature.optional),
@@ -157,7 +158,7 @@ def _cast_table(arrow: Any, table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Converter:
+class Converter:
     """Converts columns to Arrow arrays.
 
     Parameters

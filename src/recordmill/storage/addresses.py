@@ -68,6 +68,11 @@ def check_path(path: str | os.PathLike[str]) -> str:
     return f"{scheme}://{match['rest']}"
 
 
+def absolute_path(path: str) -> str:
+    """Return the absolute path of a local file; an address stays as it is."""
+    return path if is_address(path) else os.path.abspath(path)
+
+
 def check_local_path(path: str | os.PathLike[str]) -> str:
     """Return a path as str; raise UnsupportedPathError if it is an address."""
     name = check_path(path)
