@@ -153,9 +153,7 @@ def test_default_shuffle_is_full_if_the_cache_has_room(
 
 
 @pytest.mark.parametrize("name", ["file order", "blocks", "full", "samples", "repeat"])
-def test_epochs_request_no_byte_twice_within_an_epoch(
-    s3: S3Bucket, dataset: Path, proxied: Proxied, name: str
-) -> None:
+def test_epochs_request_no_byte_twice_within_an_epoch(s3: S3Bucket, dataset: Path, proxied: Proxied, name: str) -> None:
     proxy = proxied(s3)
     with PIPELINES[name](rm.open(s3.url("data"))).loader(threads=2) as loader:
         list(loader)
@@ -174,7 +172,10 @@ def test_first_window_of_the_next_epoch_is_requested_before_the_epoch_ends(
     monkeypatch.setattr("recordmill.pipeline.engine._FIRST_SAMPLES", 1)
     proxy, build = proxied(s3), PIPELINES["blocks"]
     total = sum(len(data) for name, data in read_folder(dataset).items() if is_shard(name))
-    with build(rm.open(s3.url("data"))).loader(threads=1, prefetch=2) as found, build(rm.open(dataset)).loader() as local:
+    with (
+        build(rm.open(s3.url("data"))).loader(threads=1, prefetch=2) as found,
+        build(rm.open(dataset)).loader() as local,
+    ):
         assert_equal_samples(found, local)
         deadline = time.monotonic() + 20
         while max(count_requested_bytes(proxy).values()) < 2 and time.monotonic() < deadline:
@@ -222,7 +223,11 @@ def test_mixture_of_two_buckets_and_local_files(s3: S3Bucket, dataset: Path, tmp
         return rm.mix(parts, [0.7, 0.3], num_samples=150).batch(10)
 
     expected = mix(dataset, tmp_path / "other")
-    for one, other in ((s3.url("data"), s3.url("other")), (dataset, s3.url("other")), (s3.url("data"), tmp_path / "other")):
+    for one, other in (
+        (s3.url("data"), s3.url("other")),
+        (dataset, s3.url("other")),
+        (s3.url("data"), tmp_path / "other"),
+    ):
         with mix(one, other).loader(threads=2) as found, expected.loader() as local:
             for _ in range(2):
                 assert_equal_samples(found, local)

@@ -31,6 +31,7 @@ from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard
 from recordmill.shards.paths import Paths, add_pattern_hint, list_paths, no_shard_error
 from recordmill.shards.reader import ShardReader, open_reader, resolve_position, resolve_positions
 from recordmill.shards.remote_reads import fetch_sources, load_indexes, locate_frames, request_frames
+from recordmill.storage.addresses import describe_path
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import choose_storage
 from recordmill.storage.compression import check_compression
@@ -370,7 +371,7 @@ class ShardCollection:
 
     def __repr__(self) -> str:
         """Return a readable representation; does not open shards."""
-        first, *rest = (name for reader in self.readers for name in reader.files)
+        first, *rest = (describe_path(name) for reader in self.readers for name in reader.files)
         return f"open({first!r}{f' and {len(rest)} more' if rest else ''}: {len(self)} x ({', '.join(self.schema)}))"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -501,11 +502,11 @@ def open_readers(
             for name in nonempty:
                 opened[name] = open_reader([name], storage, format=format, **options)
     except FormatError as error:
-        add_pattern_hint(error, names)
+        add_pattern_hint(error, [*map(describe_path, names)])
         raise
     formats = {reader.format: reader for reader in opened.values()}
     if len(formats) > 1:
-        found = ", ".join(f"{reader.path} is {name}" for name, reader in formats.items())
+        found = ", ".join(f"{describe_path(reader.path)} is {name}" for name, reader in formats.items())
         message = "all shards must have the same format"
         raise FormatError(message, kind="wrong_format", expected="one format", found=found)
     detected = format or next(iter(formats), None)

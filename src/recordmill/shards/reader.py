@@ -22,7 +22,7 @@ from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_shard
 from recordmill.shards.paths import list_paths
 from recordmill.shards.sidecar import Sidecar
-from recordmill.storage.addresses import check_path
+from recordmill.storage.addresses import check_path, describe_path
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.suggestions import suggest_constructor_arguments
@@ -435,7 +435,7 @@ class ShardReader:
 
     def __repr__(self) -> str:
         """Return a readable representation."""
-        return f"ShardReader({self.path!r}, format={self.format!r})"
+        return f"ShardReader({describe_path(self.path)!r}, format={self.format!r})"
 
 
 def open_reader(
