@@ -268,7 +268,7 @@ class ShardReader:
         """
         rows = resolve_positions(positions, len(self))
         ragged = self.fetch_ragged(rows)
-        with native_errors(self.path, rows):
+        with native_errors(describe_path(self.path), rows):
             return _core.split(ragged.data, ragged.row_splits)
 
     def fetch_ragged(self, positions: Sequence[int] | NDArray[np.integer[Any]]) -> Ragged:
@@ -367,7 +367,7 @@ class ShardReader:
         index, num_read = None if self._loaded is None else self._loaded.sidecar.index, 0
         for ragged in self.batches(records_per_read(self.shard, index)):
             records = range(num_read, num_read + len(ragged))
-            with native_errors(self.path, records):
+            with native_errors(describe_path(self.path), records):
                 yield from ragged
             num_read += len(ragged)
 
