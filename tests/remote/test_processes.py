@@ -204,9 +204,7 @@ match action:
 """
 
 
-@pytest.mark.parametrize(
-    "action", ["open", "fetch", "iterate", "loader", "loader without threads", "verify", "write"]
-)
+@pytest.mark.parametrize("action", ["open", "fetch", "iterate", "loader", "loader without threads", "verify", "write"])
 def test_interrupt_during_a_slow_request_ends_the_process(
     s3: S3Bucket, dataset: Path, proxied: Proxied, action: str
 ) -> None:

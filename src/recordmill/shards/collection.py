@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.allocator import keep_freed_memory
+from recordmill.concurrency.daemon_pool import map_in_daemons
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
@@ -490,9 +491,7 @@ def open_readers(
         # The format of an empty file cannot be detected. It is opened below with the format of the other shards.
         nonempty = [name for name in names if storage.stat(name).num_bytes]
         if storage.is_remote:
-            from recordmill.concurrency.threads import map_range
-
-            readers = map_range(
+            readers = map_in_daemons(
                 lambda number: open_reader([nonempty[number]], storage, format=format, **options),
                 len(nonempty),
                 _MAX_REMOTE_SCANS,
@@ -527,8 +526,13 @@ def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Sto
 
     try:
         if not is_near_descriptor_limit():
-            limit = _MAX_REMOTE_SCANS if storage.is_remote else _MAX_SCANS
-            return map_range(lambda number: _load_index_and_find_damage(readers[number]), len(readers), limit)
+
+            def load(number: int) -> RecordmillError | None:
+                return _load_index_and_find_damage(readers[number])
+
+            if storage.is_remote:
+                return map_in_daemons(load, len(readers), _MAX_REMOTE_SCANS)
+            return map_range(load, len(readers), _MAX_SCANS)
     except OSError as error:
         if error.errno != errno.EMFILE:
             raise

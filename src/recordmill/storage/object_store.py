@@ -10,12 +10,13 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import cache
 from importlib.machinery import ExtensionFileLoader
 from threading import BoundedSemaphore, Lock, Thread, current_thread, main_thread
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
+from recordmill.concurrency.daemon_pool import DaemonPool
 from recordmill.errors import MissingExtraError, RemoteError, ShardChangedError
 from recordmill.storage.addresses import redact
 from recordmill.types import Traffic
@@ -81,7 +82,7 @@ class ObjectStore:
         self._process, self._lock = os.getpid(), Lock()
         self._slots = BoundedSemaphore(self._max_requests)
         self._stores: dict[int, Any] = {}  # By the number of repetitions that the store makes itself.
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool: DaemonPool | None = None
 
     def _check_process(self) -> None:
         """Connect again in a forked process, which has neither the connections nor the threads of its parent."""
@@ -142,7 +143,7 @@ class ObjectStore:
         if self._pool is None:
             with self._lock:
                 if self._pool is None:  # Its threads end when this object is garbage collected.
-                    self._pool = ThreadPoolExecutor(self._max_requests, thread_name_prefix="recordmill-request")
+                    self._pool = DaemonPool(self._max_requests, "recordmill-request")
         return self._pool.submit(function, *arguments)
 
     def start_upload(self, key: str, chunks: Iterator[bytes | memoryview], chunk_bytes: int) -> Future[None]:
@@ -465,18 +466,21 @@ def _load_aws_profile(settings: dict[str, Any]) -> dict[str, Any]:
 
 # Id of the process in which obstore was first used.
 _obstore_process: int | None = None
+# Path of its native module.
+_native_path = ""
 
 
 def load_obstore() -> Any:
     """Import obstore; in a forked process, a copy of it."""
-    global _obstore_process  # noqa: PLW0603 (one per process)
+    global _obstore_process, _native_path  # noqa: PLW0603 (one per process)
     try:
         import obstore
+        import obstore._obstore as native
     except ImportError:
         message = "remote storage needs obstore"
         raise MissingExtraError(message, hint="pip install 'recordmill[cloud]'") from None
     if _obstore_process is None:
-        _obstore_process = os.getpid()
+        _obstore_process, _native_path = os.getpid(), native.__file__
     return obstore if _obstore_process == os.getpid() else _load_copy(os.getpid())
 
 
@@ -488,11 +492,9 @@ def _load_copy(process: int) -> Any:
     wait forever. There is no way to restart the runtime, but another copy of the module has a runtime of its own.
     """
     del process
-    import obstore._obstore as native
-
     hidden = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "obstore"}
     try:
-        with open(native.__file__, "rb") as original, open(os.memfd_create("obstore"), "wb") as copy:
+        with open(_native_path, "rb") as original, open(os.memfd_create("obstore"), "wb") as copy:
             copy.write(original.read())
             copy.flush()
             loader = ExtensionFileLoader("obstore._obstore", f"/proc/self/fd/{copy.fileno()}")
