@@ -20,8 +20,13 @@ RUST := Cargo.toml Cargo.lock $(shell find rust -path '*/target' -prune -o -path
 GROUPS := dev docs demo frameworks arrow browser cloud bench
 SECONDS_EACH ?= 60
 DEMO_OUT ?= demo-out
+# `cargo check` does not link, so it needs no compiled libFuzzer. With the profile of Cargo.toml, it shares the
+# dependencies that clippy has checked.
+FUZZ_CHECK := CUSTOM_LIBFUZZER_PATH=$(CURDIR)/build/libfuzzer.a CARGO_PROFILE_DEV_OPT_LEVEL=1 \
+	CARGO_PROFILE_DEV_DEBUG=line-tables-only
 BENCH ?=
-PARALLEL ?= --numprocesses auto --dist loadfile
+# tests/conftest.py orders the files; reordering by the number of tests would start the longest ones last.
+PARALLEL ?= --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 export PATH := $(VENV)/bin:$(TOOLS)/bin:$(PATH)
 export VIRTUAL_ENV := $(VENV)
@@ -44,7 +49,7 @@ uv pip compile --quiet --no-header --no-annotate --universal --python-version 3.
 	--all-extras $(addprefix --group ,$(GROUPS)) pyproject.toml
 endef
 
-.PHONY: help setup demo test test-deep chromium campaign coverage bench lint format completions lock docs wheel fuzz clean
+.PHONY: help setup demo test test-rust test-python test-deep chromium campaign coverage bench lint format completions lock docs wheel fuzz clean
 
 help: ## Show the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,8 +59,19 @@ setup: $(NATIVE) ## Make .venv with the native module built in release mode and 
 demo: $(NATIVE) $(DONE)/demo ## Pack real images in all three formats, check them, train on each; leaves a report in demo-out/.
 	recordmill demo --output $(DEMO_OUT) --overwrite
 
-test: $(NATIVE) ## Run the fast tests, Rust and Python, documentation included.
-	cargo test --quiet --locked --workspace --exclude recordmill-py
+test: ## Run the fast tests, Rust and Python, documentation included.
+	@$(MAKE) --no-print-directory --jobs=2 test-rust test-python
+
+# The Rust tests need no Python: they are built while the native module is linked, which uses one core, and run while
+# Python tests wait for processes. Their output is shown at once when they end.
+test-rust:
+	@mkdir -p build
+	@echo "building and running the Rust tests"
+	@cargo test --quiet --locked --workspace --exclude recordmill-py >build/test-rust.log 2>&1 || \
+		{ cat build/test-rust.log; exit 1; }
+	@cat build/test-rust.log
+
+test-python: $(NATIVE)
 	python -m pytest $(PARALLEL)
 
 test-deep: $(NATIVE) $(DONE)/demo $(DONE)/docs $(DONE)/frameworks $(DONE)/arrow $(DONE)/browser $(DONE)/cloud chromium ## Run the tests that take minutes or need a framework.
@@ -77,13 +93,14 @@ lint: $(NATIVE) $(CARGO_DENY) ## Check style, types, dependencies and the stub o
 	ruff check .
 	ruff format --check .
 	mypy
-	python -m mypy.stubtest recordmill._core --allowlist tools/stubtest.allow --ignore-unused-allowlist
+	python -m mypy.stubtest recordmill._core --mypy-config-file tools/stubtest.ini --allowlist tools/stubtest.allow --ignore-unused-allowlist
 	cargo fmt --all --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	cargo deny --locked check --hide-inclusion-graph bans licenses sources
 	@$(pip_settings); cp requirements.lock build/; $(compile_lock) --output-file build/requirements.lock >/dev/null
 	diff <(grep == requirements.lock) <(grep == build/requirements.lock) || { echo "run: make lock" >&2; exit 1; }
-	for crate in core image py; do cargo check --quiet --locked --target-dir target/fuzz --manifest-path rust/$$crate/fuzz/Cargo.toml; done
+	export $(FUZZ_CHECK); \
+	for crate in core image py; do cargo check --quiet --locked --target-dir target --manifest-path rust/$$crate/fuzz/Cargo.toml; done
 
 format: $(DONE)/dev ## Rewrite Python and Rust in the house style.
 	ruff check --fix .

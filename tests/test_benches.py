@@ -65,6 +65,7 @@ def test_payload_digest_equals_plain_python_computation(folder: str, task: str, 
     assert _check(ours_contender, job) == expected(job) == plain
 
 
+@pytest.mark.deep
 def test_column_digest_equals_plain_python_computation(folder: str) -> None:
     job = Job("P3a", "ours", "file order", folder, 0.0)
     columns: dict[str, list[list[int]]] = {}
@@ -173,6 +174,7 @@ def test_contender_modules_define_known_tasks_and_required_functions() -> None:
         assert needed <= set(dir(module)), name
 
 
+@pytest.mark.deep
 def test_quick_run_measures_packing_reading_and_indexing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     figures = tmp_path / "figures.json"
     words = ["--quick", "--tasks", "P1a,P1b,P3b,index,open", "--json", str(figures)]

@@ -149,6 +149,7 @@ def test_judge_compares_rates_per_core_and_ignores_limits() -> None:
     assert reached("P6b", *ours, limit, entry("mxnet", "one", 60, 1)) == [False, True]
 
 
+@pytest.mark.deep
 def test_quick_run_measures_images_first_batches_random_access_and_waiting(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

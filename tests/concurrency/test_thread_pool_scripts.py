@@ -40,6 +40,7 @@ def test_script_that_ends_early_ends_cleanly(ending: str, tmp_path: Path) -> Non
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.deep
 def test_script_with_a_hanging_task_ends(tmp_path: Path) -> None:
     text = """
 import time

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import recordmill as rm
+from recordmill.conversion.export import names
 from tests.recorded import RECORDINGS, load_recording
 
 JPEG, PNG = b"\xff\xd8\xff\xe0 a photograph ", b"\x89PNG\r\n\x1a\n photo "
@@ -257,15 +258,22 @@ def test_export_rejects_batches_and_endless_datasets(packed: Path, tmp_path: Pat
             rm.export(dataset, tmp_path / "x", to="folder")
 
 
-@pytest.mark.deep
-def test_export_finds_collisions_among_more_names_than_memory_keeps(tmp_path: Path) -> None:
-    count = 210_000
+@pytest.mark.parametrize(
+    "count, num_recent",
+    [(2_100, 1_000), pytest.param(210_000, 100_000, marks=pytest.mark.campaign)],
+    ids=["lowered-limit", "real-limit"],
+)
+def test_export_finds_collisions_among_more_names_than_memory_keeps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, num_recent: int
+) -> None:
+    monkeypatch.setattr(names, "_RECENT_NAMES", num_recent)
+    last = f"99/{count - 1}"
     with rm.ShardWriter(tmp_path / "a.tfrecord") as writer:
         for number in range(count):
             writer.write({"image": b"", "name": f"{number % 100}/{number}"})
-        for key in ("0/0", "1/1.BIN", "99/199999", "7"):
+        for key in ("0/0", "1/1.BIN", last, "7"):
             writer.write({"image": b"x", "name": key})
     result = rm.export(tmp_path / "a.tfrecord", tmp_path / "files", to="folder")
-    assert [entry.key for entry in result.renamed] == ["0/0", "1/1.BIN", "99/199999"]
+    assert [entry.key for entry in result.renamed] == ["0/0", "1/1.BIN", last]
     assert result.num_files == count + 4
     assert [name for name in os.listdir(tmp_path / "files") if name.startswith(".")] == []

@@ -83,7 +83,7 @@ def test_timeout_in_thread_names_sample() -> None:
     assert (error.position, error.shard, error.record, error.offset) == (13, "numbers-1", 3, 300)
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", [*(pytest.param(one, marks=pytest.mark.deep) for one in STAGES[:-1]), STAGES[-1]])
 def test_script_with_hanging_function_can_be_interrupted(stage: str, tmp_path: Path) -> None:
     with running_script(HANGS.format(stage=stage), tmp_path) as process:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"

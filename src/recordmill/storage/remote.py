@@ -20,8 +20,9 @@ from recordmill.storage.addresses import expand_braces, is_address, redact, spli
 from recordmill.storage.base import Stat, output_exists_error
 from recordmill.storage.block_cache import BlockCache
 from recordmill.storage.compression import Compression
+from recordmill.storage.connect import load_obstore
 from recordmill.storage.local import natural_sort_key, temporary_path
-from recordmill.storage.object_store import DEFAULT_MAX_REQUESTS, ObjectInfo, ObjectStore, load_obstore
+from recordmill.storage.object_store import DEFAULT_MAX_REQUESTS, ObjectInfo, ObjectStore
 from recordmill.storage.remote_file import RemoteFile
 from recordmill.types import Traffic
 

@@ -12,7 +12,7 @@ _CHUNK_BYTES = 4 << 20
 _MAX_CHUNKS_AHEAD = 12
 # A read continues another one if it begins at most this many bytes behind its end.
 _MAX_SKIP_BYTES = 4 << 20
-# The rest of the file is read in chunks after some reads in order: 3 that are close together, or more if they skip much.
+# The rest of a file is read in chunks after some reads in order: 3 that are close together, or more if they skip much.
 # The 8 blocks that identify a shard are not enough, so that opening a small shard does not read all of it.
 _CLOSE_BYTES = 128 << 10
 _POINTS_IF_CLOSE, _POINTS_OF_STREAM = 5, 13

@@ -122,7 +122,7 @@ def test_random_pipeline_is_equal_natively_and_per_element(data: st.DataObject, 
     check_random(data, paths)
 
 
-@pytest.mark.deep
+@pytest.mark.campaign
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_many_random_pipelines_are_equal_natively_and_per_element(data: st.DataObject, paths: list[str]) -> None:
