@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from recordmill.pipeline.checks import check_integer
 from recordmill.pipeline.compiled_pipeline import SourceOrigin
 from recordmill.pipeline.dataset import Dataset
 from recordmill.shards.collection import ShardCollection
@@ -101,6 +102,11 @@ def open(  # noqa: A001, PLR0913 (the options of one function)
     >>> len(dataset), int(dataset[0]["label"])
     (8, 0)
     """
+    check_integer(max_requests, "max_requests must be a positive integer", 1)
+    if cache_bytes is not None:
+        check_integer(cache_bytes, "cache_bytes must be an integer of at least 0")
+        if cache_dir is None:
+            raise ValueError("cache_bytes= requires cache_dir=, the folder of the cache")
     names = list_paths(paths)
     storage = choose_storage(
         names, storage_options, max_requests=max_requests, cache_dir=cache_dir, cache_bytes=cache_bytes

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from recordmill.concurrency.daemon_pool import DaemonPool
 from recordmill.pipeline.engine import BatchBuilder
 from recordmill.pipeline.samples import Positions
 
@@ -56,7 +57,7 @@ class ReadAhead:
         self.position = start
         # The last element of each window, and what was requested for it.
         self._windows: deque[tuple[Element, Future[list[Callable[[], None]]]]] = deque()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="recordmill-read-ahead")
+        self._thread = DaemonPool(1, "recordmill-read-ahead")
 
     def prepare(self, element: Element) -> None:
         """Wait until the windows that contain an element are requested, and request the next ones."""
@@ -82,7 +83,7 @@ class ReadAhead:
             window = self._windows.popleft()[1]
             if not window.cancel():
                 window.add_done_callback(_drop)
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._thread.close()
 
     def _request_window(self) -> None:
         segments: list[_Segment] = []

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.allocator import keep_freed_memory
+from recordmill.concurrency.daemon_pool import map_in_daemons
 from recordmill.errors import FormatError, RecordmillError
 from recordmill.formats.base import PayloadCodec
 from recordmill.formats.raw import RAW
@@ -31,6 +32,7 @@ from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard
 from recordmill.shards.paths import Paths, add_pattern_hint, list_paths, no_shard_error
 from recordmill.shards.reader import ShardReader, open_reader, resolve_position, resolve_positions
 from recordmill.shards.remote_reads import fetch_sources, load_indexes, locate_frames, request_frames
+from recordmill.storage.addresses import describe_path
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import choose_storage
 from recordmill.storage.compression import check_compression
@@ -370,7 +372,7 @@ class ShardCollection:
 
     def __repr__(self) -> str:
         """Return a readable representation; does not open shards."""
-        first, *rest = (name for reader in self.readers for name in reader.files)
+        first, *rest = (describe_path(name) for reader in self.readers for name in reader.files)
         return f"open({first!r}{f' and {len(rest)} more' if rest else ''}: {len(self)} x ({', '.join(self.schema)}))"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -489,9 +491,7 @@ def open_readers(
         # The format of an empty file cannot be detected. It is opened below with the format of the other shards.
         nonempty = [name for name in names if storage.stat(name).num_bytes]
         if storage.is_remote:
-            from recordmill.concurrency.threads import map_range
-
-            readers = map_range(
+            readers = map_in_daemons(
                 lambda number: open_reader([nonempty[number]], storage, format=format, **options),
                 len(nonempty),
                 _MAX_REMOTE_SCANS,
@@ -501,11 +501,11 @@ def open_readers(
             for name in nonempty:
                 opened[name] = open_reader([name], storage, format=format, **options)
     except FormatError as error:
-        add_pattern_hint(error, names)
+        add_pattern_hint(error, [*map(describe_path, names)])
         raise
     formats = {reader.format: reader for reader in opened.values()}
     if len(formats) > 1:
-        found = ", ".join(f"{reader.path} is {name}" for name, reader in formats.items())
+        found = ", ".join(f"{describe_path(reader.path)} is {name}" for name, reader in formats.items())
         message = "all shards must have the same format"
         raise FormatError(message, kind="wrong_format", expected="one format", found=found)
     detected = format or next(iter(formats), None)
@@ -526,8 +526,13 @@ def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Sto
 
     try:
         if not is_near_descriptor_limit():
-            limit = _MAX_REMOTE_SCANS if storage.is_remote else _MAX_SCANS
-            return map_range(lambda number: _load_index_and_find_damage(readers[number]), len(readers), limit)
+
+            def load(number: int) -> RecordmillError | None:
+                return _load_index_and_find_damage(readers[number])
+
+            if storage.is_remote:
+                return map_in_daemons(load, len(readers), _MAX_REMOTE_SCANS)
+            return map_range(load, len(readers), _MAX_SCANS)
     except OSError as error:
         if error.errno != errno.EMFILE:
             raise

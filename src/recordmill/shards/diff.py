@@ -17,6 +17,7 @@ from recordmill.shards.paths import Paths, list_paths
 from recordmill.shards.payloads import list_complete_files, open_readers
 from recordmill.shards.reader import ShardReader, records_per_read
 from recordmill.shards.record_hashes import RecordHashes, Rows, iterate_unmatched
+from recordmill.storage.addresses import describe_path
 from recordmill.storage.choose import choose_storage
 from recordmill.suggestions import suggest_arguments
 
@@ -172,7 +173,7 @@ class _Side:
     def read(self, options: Mapping[str, Any], *, verify: bool) -> None:
         """Hash all records."""
         for number, reader in enumerate(open_readers(self._files, options, self._storage, verify=verify)):
-            self._shards.append(reader.path)
+            self._shards.append(describe_path(reader.path))
             record = 0
             for batch in reader.batches(records_per_read(reader.shard)):
                 if self.payload is None:
@@ -182,7 +183,7 @@ class _Side:
                     record += 1
 
     def _read_schema(self, reader: ShardReader, *, verify: bool) -> None:
-        with native_errors(reader.path):
+        with native_errors(describe_path(reader.path)):
             found = find_sidecar(reader.shard)
         sidecar = None if found is None else found[0]
         codec = detect_payload(reader.shard, sidecar, verify=verify)

@@ -20,6 +20,7 @@ from recordmill.shards.paths import Paths, list_paths
 from recordmill.shards.reader import open_reader
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.shards.statistics import Statistics, StatisticsCollector
+from recordmill.storage.addresses import describe_path
 from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.suggestions import suggest_arguments
 
@@ -265,10 +266,10 @@ def summarize_files(shard: OpenShard, loaded: ShardIndex, error: RecordmillError
     kind, damage = (shard.format.name, shard.compression), _describe_damage(loaded, error)
     offsets = np.delete(loaded.sidecar.index.offsets, list(loaded.faults))
     if len(shard.paths) == 1:
-        return [ShardInfo(shard.paths[0], *kind, len(offsets), shard.source.num_stored_bytes or 0, damage)]
+        return [ShardInfo(shard.name, *kind, len(offsets), shard.source.num_stored_bytes or 0, damage)]
     sizes = [shard.storage.stat(path).num_bytes for path in shard.paths]
     counts = np.diff(np.searchsorted(offsets, np.cumsum([0, *sizes]))).tolist()
-    rows = zip(shard.paths, counts, sizes, strict=True)
+    rows = zip(map(describe_path, shard.paths), counts, sizes, strict=True)
     return [ShardInfo(path, *kind, count, size, damage) for path, count, size in rows]
 
 

@@ -12,6 +12,7 @@ from recordmill.formats.base import Format
 from recordmill.formats.detect import HEAD_BYTES, describe_content, detect_format, guess_format_from_name
 from recordmill.formats.registry import FORMATS, get_format
 from recordmill.shards.native_errors import convert_error, native_errors
+from recordmill.storage.addresses import describe_path
 from recordmill.storage.base import Storage
 from recordmill.storage.compression import (
     Compression,
@@ -57,7 +58,8 @@ class OpenShard:
     @property
     def name(self) -> str:
         """Name of the shard in messages."""
-        return self.paths[0] if len(self.paths) == 1 else f"{self.paths[0]} … {os.path.basename(self.paths[-1])}"
+        first, *rest = map(describe_path, self.paths)
+        return f"{first} … {os.path.basename(rest[-1])}" if rest else first
 
 
 def open_shard(
@@ -74,7 +76,7 @@ def open_shard(
         raise ValueError(f"max_record_bytes must be a positive integer, got {max_record_bytes}")
     # No record is longer than 2^63 bytes.
     record_limit = min(max_record_bytes, 1 << 63)
-    name, files = paths[0], tuple(paths)
+    name, files = describe_path(paths[0]), tuple(paths)
     declared = get_format(format) if format is not None else None
     with native_errors(name):
         source = storage.open(files)

@@ -22,7 +22,7 @@ from recordmill.shards.native_errors import convert_error, native_errors
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_shard
 from recordmill.shards.paths import list_paths
 from recordmill.shards.sidecar import Sidecar
-from recordmill.storage.addresses import check_path
+from recordmill.storage.addresses import check_path, describe_path
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.suggestions import suggest_constructor_arguments
@@ -268,7 +268,7 @@ class ShardReader:
         """
         rows = resolve_positions(positions, len(self))
         ragged = self.fetch_ragged(rows)
-        with native_errors(self.path, rows):
+        with native_errors(describe_path(self.path), rows):
             return _core.split(ragged.data, ragged.row_splits)
 
     def fetch_ragged(self, positions: Sequence[int] | NDArray[np.integer[Any]]) -> Ragged:
@@ -367,7 +367,7 @@ class ShardReader:
         index, num_read = None if self._loaded is None else self._loaded.sidecar.index, 0
         for ragged in self.batches(records_per_read(self.shard, index)):
             records = range(num_read, num_read + len(ragged))
-            with native_errors(self.path, records):
+            with native_errors(describe_path(self.path), records):
                 yield from ragged
             num_read += len(ragged)
 
@@ -435,7 +435,7 @@ class ShardReader:
 
     def __repr__(self) -> str:
         """Return a readable representation."""
-        return f"ShardReader({self.path!r}, format={self.format!r})"
+        return f"ShardReader({describe_path(self.path)!r}, format={self.format!r})"
 
 
 def open_reader(

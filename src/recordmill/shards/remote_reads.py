@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.concurrency.threads import map_range
+from recordmill.concurrency.daemon_pool import map_in_daemons
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard
 
@@ -25,7 +25,7 @@ _MAX_INDEXES = 32
 
 def load_indexes(readers: Sequence[ShardReader]) -> None:
     """Load the indexes of shards at the same time."""
-    map_range(lambda number: readers[number].load_index(), len(readers), _MAX_INDEXES)
+    map_in_daemons(lambda number: readers[number].load_index(), len(readers), _MAX_INDEXES)
 
 
 def locate_frames(readers: Sequence[ShardReader], starts: Sequence[int], positions: Ints) -> tuple[Any, ...]:

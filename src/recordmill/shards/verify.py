@@ -26,6 +26,7 @@ from recordmill.shards.open import OpenShard, open_shard
 from recordmill.shards.paths import Paths
 from recordmill.shards.sidecar import Sidecar, compute_probes
 from recordmill.shards.spanning import group_spanning_files
+from recordmill.storage.addresses import describe_path
 from recordmill.storage.base import Storage
 from recordmill.types import Fault, FrameIndex
 
@@ -171,7 +172,7 @@ def verify_shard(
     storage: Storage, files: list[str], options: Mapping[str, Any], payload: str | None, selection: Selection
 ) -> Report:
     """Verify one shard, and compare it with the manifest of the selection."""
-    name = files[0]
+    name = describe_path(files[0])
     try:
         shard = open_shard(files, **options, storage=storage)
         name = shard.name

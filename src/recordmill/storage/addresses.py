@@ -116,6 +116,11 @@ def expand_braces(address: str) -> Iterator[str]:
         yield from expand_braces(f"{address[: match.start()]}{choice}{address[match.end() :]}")
 
 
+def describe_path(path: str) -> str:
+    """Return a path as it appears in messages: an address without secrets, and a local path as it is."""
+    return redact(path) if is_address(path) else path
+
+
 def redact(text: str) -> str:
     """Return a text without the passwords, signatures and tokens in it."""
     for pattern, replacement in _SECRETS:

@@ -117,23 +117,25 @@ class BlockCache:
                 row += 1
                 continue
             first, last = numbers[row] * BLOCK_BYTES, min(numbers[end - 1] * BLOCK_BYTES + BLOCK_BYTES, num_bytes)
+            group = numbers[row:end]
             # A damaged block is replaced, which takes no more room.
-            num_new = sum(not os.path.lexists(_block_path(folder, number)) for number in numbers[row:end])
-            keeps = self._is_writable and self._reserve(num_new)
-            if not keeps:
-                first, last = max(first, start), min(last, stop)
+            new = [number for number in group if not os.path.lexists(_block_path(folder, number))]
+            num_reserved = self._reserve(len(new))
+            kept = {*group}.difference(new[num_reserved:]) if self._is_writable else set()
+            if numbers[row] not in kept:
+                first = max(first, start)
+            if numbers[end - 1] not in kept:
+                last = min(last, stop)
             try:
                 data = download(first, last)
             except BaseException:
-                if keeps:
-                    self._reserve(-num_new)
+                self._reserve(-num_reserved)
                 raise
-            for number in numbers[row:end]:
-                if keeps:
-                    block = data[number * BLOCK_BYTES - first : number * BLOCK_BYTES - first + BLOCK_BYTES]
-                    keeps = self._write_block(folder, number, block)
+            for number in group:
                 low, high = _clip(number, start, stop)
                 offset = number * BLOCK_BYTES - first
+                if number in kept and not self._write_block(folder, number, data[offset : offset + BLOCK_BYTES]):
+                    kept.clear()
                 parts[number - numbers[0]] = data[offset + low : offset + high]
             row = end
 
@@ -177,20 +179,19 @@ class BlockCache:
     def _locked_total(self) -> _LockedTotal:
         return _LockedTotal(os.path.join(self.folder, "total"))
 
-    def _reserve(self, num_blocks: int) -> bool:
-        """Reserve room for blocks; return False if the cache is full."""
-        if self.max_bytes is None:
-            return True
+    def _reserve(self, num_blocks: int) -> int:
+        """Reserve room for up to `num_blocks` blocks, or return room if it is negative; return for how many."""
+        if self.max_bytes is None or not self._is_writable or not num_blocks:
+            return num_blocks
         try:
             with self._lock, self._locked_total() as total:
-                used = total.get() + num_blocks * BLOCK_BYTES
-                if used > self.max_bytes:
-                    return False
-                total.set(used)
+                used = total.get()
+                count = min(num_blocks, max(self.max_bytes - used, 0) // BLOCK_BYTES)
+                total.set(used + count * BLOCK_BYTES)
         except OSError as error:
             self._stop_writing(error)
-            return False
-        return True
+            return 0
+        return count
 
     def _write_block(self, folder: str, number: int, data: memoryview) -> bool:
         """Write a block; return False if the disk does not accept it."""

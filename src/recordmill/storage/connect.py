@@ -62,36 +62,36 @@ def _load_aws_profile(settings: dict[str, Any]) -> dict[str, Any]:
     return {"credential_provider": Boto3CredentialProvider(boto3.Session(profile_name=profile))}
 
 
-# Id of the process in which obstore was first used.
-_obstore_process: int | None = None
+# Id of the process in which obstore was first used, and the file of its native module.
+_first_use: tuple[int, str] | None = None
 
 
 def load_obstore() -> Any:
     """Import obstore; in a forked process, a copy of it."""
-    global _obstore_process  # noqa: PLW0603 (one per process)
+    global _first_use  # noqa: PLW0603 (one per process)
     try:
         import obstore
+        import obstore._obstore as native
     except ImportError:
         message = "remote storage needs obstore"
         raise MissingExtraError(message, hint="pip install 'recordmill[cloud]'") from None
-    if _obstore_process is None:
-        _obstore_process = os.getpid()
-    return obstore if _obstore_process == os.getpid() else _load_copy(os.getpid())
+    if _first_use is None:
+        _first_use = os.getpid(), native.__file__
+    process, path = _first_use
+    return obstore if process == os.getpid() else _load_copy(os.getpid(), path)
 
 
 @cache
-def _load_copy(process: int) -> Any:
+def _load_copy(process: int, path: str) -> Any:
     """Load obstore a second time.
 
     Its native module has a Tokio runtime, whose threads a forked process does not have, so that every request would
     wait forever. There is no way to restart the runtime, but another copy of the module has a runtime of its own.
     """
     del process
-    import obstore._obstore as native
-
     hidden = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "obstore"}
     try:
-        with open(native.__file__, "rb") as original, open(os.memfd_create("obstore"), "wb") as copy:
+        with open(path, "rb") as original, open(os.memfd_create("obstore"), "wb") as copy:
             copy.write(original.read())
             copy.flush()
             loader = ExtensionFileLoader("obstore._obstore", f"/proc/self/fd/{copy.fileno()}")

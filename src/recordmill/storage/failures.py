@@ -80,7 +80,14 @@ def _classify_response(name: str, text: str) -> Failure:
         return Failure("wrong_length", cause, is_temporary=True)
     if status:
         return Failure("http_status", cause, is_temporary=status in _TEMPORARY_STATUS)
-    if name in ("NotSupportedError", "InvalidPathError", "UnknownConfigurationKeyError", "ValueError", "TypeError"):
+    if name in (
+        "NotSupportedError",
+        "InvalidPathError",
+        "UnknownConfigurationKeyError",
+        "ValueError",
+        "TypeError",
+        "RuntimeError",
+    ):
         return Failure("bad_request", cause)
     return Failure("connection", cause, is_temporary=True)
 

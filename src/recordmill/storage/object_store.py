@@ -7,10 +7,11 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from threading import BoundedSemaphore, Lock, Thread, current_thread, main_thread
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
+from recordmill.concurrency.daemon_pool import DaemonPool
 from recordmill.errors import MissingExtraError, RemoteError, ShardChangedError
 from recordmill.storage.addresses import redact
 from recordmill.storage.connect import INHERITED, create_store, load_obstore
@@ -73,7 +74,7 @@ class ObjectStore:
         self._process, self._lock = os.getpid(), Lock()
         self._slots = BoundedSemaphore(self._max_requests)
         self._stores: dict[int, Any] = {}  # By the number of repetitions that the store makes itself.
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool: DaemonPool | None = None
 
     def _check_process(self) -> None:
         """Connect again in a forked process, which has neither the connections nor the threads of its parent."""
@@ -134,7 +135,7 @@ class ObjectStore:
         if self._pool is None:
             with self._lock:
                 if self._pool is None:  # Its threads end when this object is garbage collected.
-                    self._pool = ThreadPoolExecutor(self._max_requests, thread_name_prefix="recordmill-request")
+                    self._pool = DaemonPool(self._max_requests, "recordmill-request")
         return self._pool.submit(function, *arguments)
 
     def start_upload(self, key: str, chunks: Iterator[bytes | memoryview], chunk_bytes: int) -> Future[None]:
