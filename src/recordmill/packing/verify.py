@@ -16,7 +16,7 @@ from recordmill.shards.completeness import Selection, select_shards
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES
 from recordmill.shards.paths import Paths, list_paths
 from recordmill.shards.spanning import group_spanning_files
-from recordmill.shards.verify import Report, _merge_guarantees, verify_shard
+from recordmill.shards.verify import Report, merge_guarantees, verify_shard
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.suggestions import suggest_arguments
@@ -147,7 +147,7 @@ class ShardVerifier:
         reports = [result.report for result in results]
         images = [fault for result in results for fault in result.image_faults]
         dataset_faults = selection.list_faults(self.storage)
-        guarantees = _merge_guarantees([report.guarantees for report in reports])
+        guarantees = merge_guarantees([report.guarantees for report in reports])
         if self.decode:
             features = ", ".join(sorted({name for result in results for name in result.image_features})) or "none"
             guarantees = {

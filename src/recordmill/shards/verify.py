@@ -151,11 +151,11 @@ def verify_shards(storage: Storage, paths: Paths, options: Mapping[str, Any], pa
         sum(report.num_records for report in reports),
         [*dataset_faults, *(fault for report in reports for fault in report.faults)],
         len(dataset_faults) + sum(report.num_faults for report in reports),
-        _merge_guarantees([report.guarantees for report in reports]),
+        merge_guarantees([report.guarantees for report in reports]),
     )
 
 
-def _merge_guarantees(guarantees: list[dict[str, list[str]]]) -> dict[str, list[str]]:
+def merge_guarantees(guarantees: list[dict[str, list[str]]]) -> dict[str, list[str]]:
     """Merge the guarantees of all shards by format. A guarantee of only some shards states their number."""
     merged = {}
     for name in dict.fromkeys(name for by_format in guarantees for name in by_format):

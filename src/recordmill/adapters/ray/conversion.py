@@ -24,6 +24,7 @@ from recordmill.conversion.source import Positions
 from recordmill.conversion.writing import ConvertChunk, ConvertResult, ShardsWriter
 from recordmill.packing.progress import Progress, ProgressOption
 from recordmill.shards.paths import Paths
+from recordmill.storage.addresses import absolute_path, check_path
 from recordmill.suggestions import check_option_names
 
 # The tasks of the cluster take the place of these options.
@@ -87,7 +88,7 @@ def convert(
         if name in options:
             raise TypeError(f"convert() on Ray does not take {name!r}: all CPUs of the cluster are workers")
     tasks = TaskOptions(num_cpus, memory, max_retries)
-    writer = create_writer(absolute_paths(source), os.path.abspath(destination), ConvertOptions(**options))
+    writer = create_writer(absolute_paths(source), absolute_path(check_path(destination)), ConvertOptions(**options))
     if not isinstance(writer, ShardsWriter):
         raise TypeError("convert() on Ray takes paths of shards, not a dataset")
     runner = TaskRunner(_convert_chunk, writer.converter, tasks)
