@@ -136,10 +136,7 @@ def test_errors_hide_signatures(
         def move(address: str) -> str:
             return address.replace(f":{http_folder.port}", f":{proxy.port}")
 
-        if is_redirected:
-            address = move(http_folder.redirect_url_of(key))
-        else:
-            address = move(http_folder.signed_url_of(key))
+        address = move(http_folder.redirect_url_of(key) if is_redirected else http_folder.signed_url_of(key))
         # The redirect leads to the server itself, past the proxy.
         proxy.faults = Faults(error_rate=1, error_status=status)
         with pytest.raises(OSError) as caught:  # noqa: PT011 (several classes)
