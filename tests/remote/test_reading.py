@@ -148,7 +148,7 @@ def test_open_detects_shard_that_differs_from_manifest(
 
 
 @pytest.mark.parametrize("has_indexes", [True, False], ids=["indexes", "no-indexes"])
-@pytest.mark.parametrize("format, compression", FORMATS)
+@pytest.mark.parametrize("kind,compression", FORMATS)
 def test_each_format_has_same_records_as_locally(
     s3: S3Bucket, tmp_path: Path, index_cache: Path, kind: str, compression: str | None, has_indexes: bool
 ) -> None:

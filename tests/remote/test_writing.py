@@ -38,7 +38,7 @@ def s3(s3: S3Bucket) -> Iterator[S3Bucket]:
 # The same bytes as locally
 
 
-@pytest.mark.parametrize("format, compression", FORMATS)
+@pytest.mark.parametrize("kind,compression", FORMATS)
 def test_shard_writer_uploads_same_bytes_as_locally(
     s3: S3Bucket, tmp_path: Path, kind: str, compression: str | None
 ) -> None:
