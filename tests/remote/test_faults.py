@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.deep, pytest.mark.usefixtures("quick_retries")]
 
 Proxied = Callable[..., FaultProxy]
 # Options with which requests to a server that stalls end soon.
-IMPATIENT = {"client_options": {"timeout": "400ms"}}
+IMPATIENT = {"client_options": {"timeout": "250ms"}}
 TEMPORARY_FAULTS: dict[str, dict[str, Any]] = {
     "status-503": {"error_rate": 1},
     "status-500": {"error_rate": 1, "error_status": 500},

@@ -23,7 +23,7 @@ WRITES = ("PUT", "POST", "DELETE")
 _MILLISECOND = timedelta(milliseconds=1)
 # Options with which requests to a server that stalls end soon, and parts of uploads are repeated soon.
 IMPATIENT = {
-    "client_options": {"timeout": "400ms"},
+    "client_options": {"timeout": "250ms"},
     "retry_config": {"backoff": {"init_backoff": _MILLISECOND, "max_backoff": _MILLISECOND, "base": 2}},
 }
 TEMPORARY_FAULTS: dict[str, dict[str, Any]] = {

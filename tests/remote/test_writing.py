@@ -83,7 +83,7 @@ def test_parts_of_an_upload_are_large_enough_for_s3(s3: S3Bucket, tmp_path: Path
 @pytest.mark.usefixtures("small_parts")
 def test_many_open_shards_are_uploaded_at_the_same_time(s3: S3Bucket, tmp_path: Path) -> None:
     # More shards than requests may run at the same time, each with more parts than are kept in memory.
-    options = {"num_records": 40 * 8, "shards": 40, "num_bytes": 64 << 10}
+    options = {"num_records": 34 * 5, "shards": 34, "num_bytes": 64 << 10}
     write_dataset(s3.url("data/train"), **options)
     write_dataset(tmp_path / "data" / "train", **options)
     assert read_bucket(s3, "data") == read_folder(tmp_path / "data")
