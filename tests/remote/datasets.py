@@ -59,7 +59,7 @@ def upload_folder(
 
 def read_bucket(s3: S3Bucket, key: str = "") -> dict[str, bytes]:
     """Return the content of all objects below a key, by the rest of the key."""
-    return {name[len(key) :].lstrip("/"): s3.get(name) for name in s3.keys() if name.startswith(key)}
+    return {name[len(key) :].lstrip("/"): s3.get(name) for name in s3.list_keys() if name.startswith(key)}
 
 
 def is_shard(name: str) -> bool:

@@ -225,6 +225,8 @@ class LoopbackServer:
         self._ready.set()
         await self._stop.wait()
         server.close()
+        for _ in range(10):  # Tasks of connections that were just accepted begin, so that they close them.
+            await asyncio.sleep(0)
         for task in self._connections:
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)

@@ -114,7 +114,7 @@ class S3Bucket:
         """Store the same content under many keys."""
         self.server.run("fill", self.bucket, list(keys), base64.b64encode(data).decode())
 
-    def keys(self) -> list[str]:
+    def list_keys(self) -> list[str]:
         """Return all keys, in order."""
         return self.server.run("keys", self.bucket)
 

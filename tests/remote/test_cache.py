@@ -1,4 +1,4 @@
-"""The cache of remote shards through datasets: no requests for what it has, and the right records in any state of it."""
+"""The cache of remote shards: no requests for what it has, and the right records in any state of it."""
 
 from __future__ import annotations
 
@@ -187,9 +187,8 @@ def read_in_process(address: str, cache: str, connection: Any) -> None:
         connection.send((len(batches), sum(int(batch["id"].sum()) for batch in batches)))
 
 
-def test_processes_share_a_cache(
-    s3: S3Bucket, dataset: Path, tmp_path: Path, proxied: Proxied, _light_main: None
-) -> None:
+@pytest.mark.usefixtures("_light_main")
+def test_processes_share_a_cache(s3: S3Bucket, dataset: Path, tmp_path: Path, proxied: Proxied) -> None:
     proxy = proxied(s3)
     context = multiprocessing.get_context("spawn")
     pipes = [context.Pipe() for _ in range(3)]

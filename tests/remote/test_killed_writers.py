@@ -59,13 +59,13 @@ def test_lock_of_another_process_is_respected(s3: S3Bucket) -> None:
         process.communicate("\n")
     assert process.returncode == 0
     assert len(rm.open(s3.url("data/train"))) == 10
-    assert not any(key.endswith(".lock") for key in s3.keys())
+    assert not any(key.endswith(".lock") for key in s3.list_keys())
 
 
 def test_lock_of_killed_process_is_taken_over(s3: S3Bucket, tmp_path: Path) -> None:
     with start_writer(s3, "data/train") as process:
         process.kill()
-    assert any(key.endswith(".lock") for key in s3.keys())
+    assert any(key.endswith(".lock") for key in s3.list_keys())
     for path in (s3.url("data/train"), tmp_path / "data" / "train"):
         rm.pack([create_record(number) for number in range(9)], path, shards=2)
     found, expected = read_bucket(s3, "data"), read_folder(tmp_path / "data")
@@ -96,10 +96,10 @@ class Killer:
         return False
 
 
-# Objects are removed by requests that do not name them: 3 to 15 remove temporary objects after their copy, 17 removes the
+# Requests that remove objects do not name them: 3 to 15 remove temporary objects after their copy, 17 removes the
 # journal, and 18 the lock.
 @pytest.mark.parametrize(
-    ("method", "pattern", "ordinal"),
+    "method, pattern, ordinal",
     [
         ("PUT", ".train.lock", 0),
         ("PUT", ".tmp-", 1),
@@ -129,7 +129,7 @@ def test_resumed_pack_after_sigkill_writes_the_same_bytes(
         killer.process = process
     assert process.returncode == -signal.SIGKILL
     killer.process = None
-    visible = [key for key in s3.keys() if is_shard(key.rpartition("/")[2])]
+    visible = [key for key in s3.list_keys() if is_shard(key.rpartition("/")[2])]
     if visible and len(visible) < 6:
         with pytest.raises(rm.IncompleteDatasetError):
             rm.open(s3.url("data"))
@@ -139,7 +139,7 @@ def test_resumed_pack_after_sigkill_writes_the_same_bytes(
     assert read_bucket(s3, "data") == read_folder(tmp_path / "data")
 
 
-@pytest.mark.parametrize(("method", "pattern", "ordinal"), [("POST", "?delete", 3), ("PUT", "/train-", 3)])
+@pytest.mark.parametrize("method, pattern, ordinal", [("POST", "?delete", 3), ("PUT", "/train-", 3)])
 def test_repair_completes_commit_of_killed_writer(
     s3: S3Bucket, photos: Path, tmp_path: Path, proxied: Proxied, method: str, pattern: str, ordinal: int
 ) -> None:

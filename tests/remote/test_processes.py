@@ -138,7 +138,8 @@ def read_all(samples: rm.Dataset, connection: Any) -> None:
     connection.send((read_ids(samples), samples.fingerprint()))
 
 
-def test_dataset_can_be_sent_to_a_spawned_process(s3: S3Bucket, dataset: Path, _light_main: None) -> None:
+@pytest.mark.usefixtures("_light_main")
+def test_dataset_can_be_sent_to_a_spawned_process(s3: S3Bucket, dataset: Path) -> None:
     samples = rm.open(s3.url("data"))
     samples.fetch([3])
     context = multiprocessing.get_context("spawn")

@@ -148,12 +148,12 @@ def test_open_detects_shard_that_differs_from_manifest(
 
 
 @pytest.mark.parametrize("has_indexes", [True, False], ids=["indexes", "no-indexes"])
-@pytest.mark.parametrize(("format", "compression"), FORMATS)
+@pytest.mark.parametrize("kind,compression", FORMATS)
 def test_each_format_has_same_records_as_locally(
-    s3: S3Bucket, tmp_path: Path, index_cache: Path, format: str, compression: str | None, has_indexes: bool
+    s3: S3Bucket, tmp_path: Path, index_cache: Path, kind: str, compression: str | None, has_indexes: bool
 ) -> None:
     folder = tmp_path / "data"
-    write_dataset(folder / "train", format=format, compression=compression)
+    write_dataset(folder / "train", format=kind, compression=compression)
     upload_folder(s3, folder, "data", lambda name: is_shard(name) or (has_indexes and name.endswith(".rmx")))
     expected = rm.open(folder)
     found = rm.open(s3.url("data"))
@@ -169,9 +169,9 @@ def test_scan_keeps_index_in_cache_and_not_in_bucket(
 ) -> None:
     write_dataset(tmp_path / "data" / "train", num_records=150, num_bytes=20_000)
     upload_folder(s3, tmp_path / "data", "data", is_shard)
-    proxy, keys = proxied(s3), s3.keys()
+    proxy, keys = proxied(s3), s3.list_keys()
     assert_equal_datasets(rm.open(s3.url("data")), rm.open(tmp_path / "data"))
-    assert s3.keys() == keys
+    assert s3.list_keys() == keys
     assert len(list(index_cache.iterdir())) == 3
     assert sum(map(count_bytes, find_shard_requests(proxy))) >= 150 * 20_000
 

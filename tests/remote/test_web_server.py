@@ -136,10 +136,7 @@ def test_errors_hide_signatures(
         def move(address: str) -> str:
             return address.replace(f":{http_folder.port}", f":{proxy.port}")
 
-        if is_redirected:
-            address = move(http_folder.redirect_url_of(key))
-        else:
-            address = move(http_folder.signed_url_of(key))
+        address = move(http_folder.redirect_url_of(key) if is_redirected else http_folder.signed_url_of(key))
         # The redirect leads to the server itself, past the proxy.
         proxy.faults = Faults(error_rate=1, error_status=status)
         with pytest.raises(OSError) as caught:  # noqa: PT011 (several classes)
@@ -217,7 +214,7 @@ def test_file_replaced_after_open_raises_shard_changed(http_folder: HttpFolder, 
 @pytest.mark.parametrize("fault", ["error", "reset", "truncate", "short", "long", "stall"])
 def test_temporary_faults_are_repaired_by_a_retry(http_folder: HttpFolder, dataset: Path, fault: str) -> None:
     with FaultProxy(http_folder.url, Faults(**{f"{fault}_rate": 1}, times=4)) as proxy:
-        options = {"client_options": {"timeout": "400ms"}}
+        options = {"client_options": {"timeout": "250ms"}}
         samples = rm.open(f"{proxy.url}/data/train", storage_options=options)
         assert_equal_samples(samples, rm.open(dataset))
         assert proxy.count(fault=fault) >= 2

@@ -23,7 +23,7 @@ WRITES = ("PUT", "POST", "DELETE")
 _MILLISECOND = timedelta(milliseconds=1)
 # Options with which requests to a server that stalls end soon, and parts of uploads are repeated soon.
 IMPATIENT = {
-    "client_options": {"timeout": "400ms"},
+    "client_options": {"timeout": "250ms"},
     "retry_config": {"backoff": {"init_backoff": _MILLISECOND, "max_backoff": _MILLISECOND, "base": 2}},
 }
 TEMPORARY_FAULTS: dict[str, dict[str, Any]] = {
@@ -75,7 +75,7 @@ def test_permanent_fault_of_one_step_leaves_nothing(s3: S3Bucket, proxied: Proxi
     assert s3.url("data/") in str(caught.value.shard)
     check_error(caught.value)
     assert caught.value.kind == ("access_denied" if status == 403 else "http_status"), caught.value
-    assert s3.keys() == s3.multipart_uploads() == []
+    assert s3.list_keys() == s3.multipart_uploads() == []
 
 
 def test_temporary_object_that_cannot_be_removed_does_not_fail_the_commit(s3: S3Bucket, proxied: Proxied) -> None:
@@ -89,9 +89,9 @@ def test_temporary_object_that_cannot_be_removed_does_not_fail_the_commit(s3: S3
     proxied(s3, Faults(error_rate=1, methods=WRITES, match=is_first_removal_after_copy, times=6))
     write_dataset(s3.url("data/train"), shards=2)
     assert len(rm.open(s3.url("data"))) == 60
-    assert sum(".tmp-" in key for key in s3.keys()) == 1
+    assert sum(".tmp-" in key for key in s3.list_keys()) == 1
     rm.pack([{"id": 1}, {"id": 2}], s3.url("data/train"), shards=2, overwrite=True)
-    assert not any(".tmp-" in key for key in s3.keys())
+    assert not any(".tmp-" in key for key in s3.list_keys())
 
 
 def test_read_only_bucket_is_explained(s3: S3Bucket, proxied: Proxied) -> None:
@@ -99,7 +99,7 @@ def test_read_only_bucket_is_explained(s3: S3Bucket, proxied: Proxied) -> None:
     with pytest.raises(rm.WriteError) as caught:
         write_dataset(s3.url("data/train"))
     assert caught.value.kind == "access_denied" and caught.value.errno == 13
-    assert s3.keys() == []
+    assert s3.list_keys() == []
 
 
 def test_missing_bucket_is_explained(s3: S3Bucket) -> None:

@@ -55,7 +55,7 @@ def test_check_path_normalizes_the_case_of_the_scheme() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "path"),
+    "address, path",
     [
         ("file:///data/train", "/data/train"),
         ("file://localhost/data/train", "/data/train"),
@@ -101,7 +101,7 @@ def test_check_local_path_rejects_addresses(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "expected"),
+    "address, expected",
     [
         ("s3://bucket/a/b", ("s3://bucket", "a/b")),
         ("s3://bucket", ("s3://bucket", "")),
@@ -117,7 +117,7 @@ def test_split_address_divides_root_and_key(address: str, expected: tuple[str, s
 
 
 @pytest.mark.parametrize(
-    ("pattern", "expected"),
+    "pattern, expected",
     [
         ("s3://b/a", ["s3://b/a"]),
         ("a-{8..11}", ["a-8", "a-9", "a-10", "a-11"]),
@@ -153,8 +153,10 @@ TEXTS_WITH_SECRETS = [
     "GET https://host/a?X-Amz-Credential=S3cr3t&X-Amz-Signature=S3cr3t failed",
     "https://host/a?sv=2020&sig=S3cr3t%2B",
     'url: "http://host/a?token=S3cr3t", other',
-    "<Error><Code>AccessDenied</Code><AWSAccessKeyId>S3cr3t</AWSAccessKeyId><StringToSign>S3cr3t\nS3cr3t</StringToSign>"
-    "<SignatureProvided>S3cr3t</SignatureProvided><StringToSignBytes>S3cr3t</StringToSignBytes></Error>",
+    (
+        "<Error><Code>AccessDenied</Code><AWSAccessKeyId>S3cr3t</AWSAccessKeyId><StringToSign>S3cr3t\nS3cr3t</StringToSign>"
+        "<SignatureProvided>S3cr3t</SignatureProvided><StringToSignBytes>S3cr3t</StringToSignBytes></Error>"
+    ),
     "<Error><Code>ExpiredToken</Code><Token-0>S3cr3t</Token-0></Error>",
     "<CanonicalRequest>S3cr3t\n\nS3cr3t</CanonicalRequest><CanonicalRequestBytes>S3cr3t</CanonicalRequestBytes>",
 ]

@@ -281,7 +281,7 @@ def test_full_cache_keeps_its_blocks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("max_bytes", "sizes", "expected"),
+    "max_bytes, sizes, expected",
     [
         (None, [1 << 60], True),
         (2 * BLOCK, [BLOCK, BLOCK], True),
@@ -429,7 +429,8 @@ def run_reader(folder: str, seed: int, max_bytes: int | None) -> None:
 
 @pytest.mark.deep
 @pytest.mark.parametrize("max_bytes", [None, 6 * BLOCK])
-def test_processes_share_a_cache(tmp_path: Path, max_bytes: int | None, _light_main: None) -> None:
+@pytest.mark.usefixtures("_light_main")
+def test_processes_share_a_cache(tmp_path: Path, max_bytes: int | None) -> None:
     context = multiprocessing.get_context("spawn")
     processes = [context.Process(target=run_reader, args=(str(tmp_path), seed, max_bytes)) for seed in range(3)]
     for process in processes:
@@ -441,7 +442,8 @@ def test_processes_share_a_cache(tmp_path: Path, max_bytes: int | None, _light_m
 
 
 @pytest.mark.deep
-def test_reader_that_is_killed_leaves_a_cache_that_can_be_used(tmp_path: Path, _light_main: None) -> None:
+@pytest.mark.usefixtures("_light_main")
+def test_reader_that_is_killed_leaves_a_cache_that_can_be_used(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     for number in range(4):
         process = context.Process(target=run_reader, args=(str(tmp_path), number, None))

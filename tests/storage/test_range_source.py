@@ -41,20 +41,20 @@ def test_ranges_must_be_increasing_and_disjoint(ranges: list[tuple[int, int]]) -
         open_ranges(*ranges)
 
 
-@pytest.mark.parametrize(("start", "length"), [(195, 6), (200, 1), (1000, 1), (2**64 - 1, 5)])
+@pytest.mark.parametrize("start, length", [(195, 6), (200, 1), (1000, 1), (2**64 - 1, 5)])
 def test_ranges_must_be_inside_the_file(start: int, length: int) -> None:
     with pytest.raises(ValueError, match="inside the file"):
         _core.Source.from_ranges(200, [start], [bytes(length)])
 
 
-@pytest.mark.parametrize(("starts", "parts"), [([0], []), ([], [b"a"]), ([0, 5], [b"a"])])
+@pytest.mark.parametrize("starts, parts", [([0], []), ([], [b"a"]), ([0, 5], [b"a"])])
 def test_ranges_must_have_as_many_starts_as_parts(starts: list[int], parts: list[bytes]) -> None:
     with pytest.raises(ValueError, match="starts has"):
         _core.Source.from_ranges(200, starts, parts)
 
 
 @pytest.mark.parametrize(
-    ("num_bytes", "starts", "parts"),
+    "num_bytes, starts, parts",
     [(-1, [], []), (200, [-1], [b"a"]), (200, ["0"], [b"a"]), (200, [0], ["text"]), (200, [0], [None]), (200, 0, b"a")],
 )
 def test_invalid_arguments_raise(num_bytes: int, starts: Any, parts: Any) -> None:
@@ -74,9 +74,7 @@ def test_reads_continue_in_adjacent_ranges() -> None:
     assert read(source, 65, 5) == DATA[65:70]
 
 
-@pytest.mark.parametrize(
-    ("offset", "length", "missing"), [(0, 1, 0), (9, 2, 9), (45, 10, 50), (55, 1, 55), (69, 9, 70)]
-)
+@pytest.mark.parametrize("offset, length, missing", [(0, 1, 0), (9, 2, 9), (45, 10, 50), (55, 1, 55), (69, 9, 70)])
 def test_read_of_bytes_that_were_not_requested_raises(offset: int, length: int, missing: int) -> None:
     source = open_ranges((10, 20), (20, 50), (60, 70))
     with pytest.raises(RuntimeError, match=f"offset {missing} was not requested"):

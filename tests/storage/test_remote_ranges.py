@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
+from itertools import pairwise
 from unittest.mock import patch
 
 import numpy as np
@@ -61,7 +62,7 @@ def check_content(starts: list[int], parts: list[memoryview]) -> set[int]:
     """Check that parts are in order, disjoint and correct; return the positions of their bytes."""
     pairs = [(start, start + len(part)) for start, part in zip(starts, parts, strict=True)]
     assert all(DATA[start:stop] == bytes(part) for (start, stop), part in zip(pairs, parts, strict=True))
-    assert all(one[1] <= other[0] and one[0] < one[1] for one, other in zip(pairs, pairs[1:], strict=False))
+    assert all(one[1] <= other[0] and one[0] < one[1] for one, other in pairwise(pairs))
     return to_bytes(pairs)
 
 
@@ -69,7 +70,7 @@ def check_content(starts: list[int], parts: list[memoryview]) -> set[int]:
 def test_merged_ranges_contain_all_bytes_and_only_small_gaps(pairs: Pairs) -> None:
     merged, wanted = merge(pairs), to_bytes(pairs)
     assert merged == sorted(merged)
-    assert all(one[1] <= other[0] for one, other in zip(merged, merged[1:], strict=False))
+    assert all(one[1] <= other[0] for one, other in pairwise(merged))
     assert all(0 < stop - start <= MAX_REQUEST for start, stop in merged)
     requested = to_bytes(merged)
     assert wanted <= requested
@@ -85,7 +86,7 @@ def test_close_ranges_are_merged_up_to_the_maximum_size(pairs: Pairs) -> None:
     disjoint = all(one[1] <= other[0] for one, other in zip(sorted(pairs), sorted(pairs)[1:], strict=False))
     if not disjoint or any(stop - start > MAX_REQUEST for start, stop in pairs):
         return
-    for number, (one, other) in enumerate(zip(merged, merged[1:], strict=False)):
+    for number, (one, other) in enumerate(pairwise(merged)):
         following = min(stop for start, stop in pairs if start == other[0])
         assert other[0] - one[1] > MAX_GAP or following - one[0] > MAX_REQUEST, number
 
@@ -244,8 +245,7 @@ def test_failed_chunk_is_requested_again() -> None:
         file.read(offset, 10)
     source.error = RemoteError("failed")
     with pytest.raises(RemoteError, match="failed"):
-        for offset in range(60, len(DATA), 10):
-            file.read(offset, 10)
+        [file.read(offset, 10) for offset in range(60, len(DATA), 10)]
     source.error = None
     for offset in range(0, len(DATA), 10):
         assert read_all(file, offset, 10) == DATA[offset : offset + 10]
