@@ -103,7 +103,7 @@ def _read_with_obstore() -> int:
     ]
 
     def request(path: str, start: int, stop: int) -> int:
-        return len(bytes(obstore.get_range(store, path, start=start, end=stop)))
+        return len(obstore.get_range(store, path, start=start, end=stop))
 
     with ThreadPoolExecutor(32) as pool:
         return sum(pool.map(request, *zip(*ranges, strict=True)))

@@ -1,5 +1,8 @@
-//! Data sources of which some ranges are in memory, as a remote storage has sent them.
+//! Data sources of which some ranges can be read: those that a remote storage has sent, or that a local cache has.
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,7 +14,40 @@ use crate::buffers::ArrayView;
 pub struct RangeSource {
     num_bytes: u64,
     /// First byte and content of each range, in increasing order and disjoint.
-    ranges: Vec<(u64, ArrayView<u8>)>,
+    ranges: Vec<(u64, Content)>,
+}
+
+/// The content of a range.
+enum Content {
+    Memory(ArrayView<u8>),
+    File { file: File, offset: u64, num_bytes: u64 },
+}
+
+impl Content {
+    /// Gets a buffer, or opens the file of a tuple (path, offset, number of bytes).
+    fn from_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let Ok((path, offset, num_bytes)) = object.extract::<(PathBuf, u64, u64)>() else {
+            return Ok(Self::Memory(ArrayView::from_object(object)?));
+        };
+        let file = object.py().detach(|| File::open(path))?;
+        Ok(Self::File { file, offset, num_bytes })
+    }
+
+    fn num_bytes(&self) -> u64 {
+        match self {
+            Self::Memory(data) => data.as_slice().len() as u64,
+            Self::File { num_bytes, .. } => *num_bytes,
+        }
+    }
+
+    /// Fills `buf` with the bytes from `start`, which the content must have.
+    fn read(&self, start: u64, buf: &mut [u8]) -> io::Result<()> {
+        match self {
+            Self::Memory(data) => buf.copy_from_slice(&data.as_slice()[start as usize..][..buf.len()]),
+            Self::File { file, offset, .. } => file.read_exact_at(buf, offset + start)?,
+        }
+        Ok(())
+    }
 }
 
 impl RangeSource {
@@ -24,22 +60,22 @@ impl RangeSource {
         let mut ranges = Vec::with_capacity(parts.len());
         let mut end = 0;
         for (start, part) in starts.into_iter().zip(parts) {
-            let part = ArrayView::from_object(part)?;
-            let stop = start.saturating_add(part.as_slice().len() as u64);
+            let content = Content::from_object(part)?;
+            let stop = start.saturating_add(content.num_bytes());
             if start < end || stop > num_bytes {
                 return Err(PyValueError::new_err("the ranges must be increasing and disjoint, and inside the file"));
             }
             end = stop;
-            ranges.push((start, part));
+            ranges.push((start, content));
         }
         Ok(Self { num_bytes, ranges })
     }
 
-    /// Returns the bytes from `offset` to the end of the range that contains it.
-    fn rest_of_range(&self, offset: u64) -> Option<&[u8]> {
+    /// Returns the range that contains the byte at `offset`, and the position of the byte in it.
+    fn find(&self, offset: u64) -> Option<(&Content, u64)> {
         let after = self.ranges.partition_point(|(start, _)| *start <= offset);
-        let (start, part) = self.ranges.get(after.checked_sub(1)?)?;
-        part.as_slice().get(usize::try_from(offset - start).ok()?..).filter(|rest| !rest.is_empty())
+        let (start, content) = self.ranges.get(after.checked_sub(1)?)?;
+        (offset - start < content.num_bytes()).then_some((content, offset - start))
     }
 }
 
@@ -52,11 +88,11 @@ impl ReadAt for RangeSource {
         let mut done = 0;
         while done < buf.len() && offset.saturating_add(done as u64) < self.num_bytes {
             let position = offset + done as u64;
-            let Some(rest) = self.rest_of_range(position) else {
+            let Some((content, start)) = self.find(position) else {
                 return Err(io::Error::other(format!("the byte at offset {position} was not requested")).into());
             };
-            let count = rest.len().min(buf.len() - done);
-            buf[done..done + count].copy_from_slice(&rest[..count]);
+            let count = usize::try_from(content.num_bytes() - start).unwrap_or(usize::MAX).min(buf.len() - done);
+            content.read(start, &mut buf[done..done + count])?;
             done += count;
         }
         Ok(done)

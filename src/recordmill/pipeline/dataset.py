@@ -97,8 +97,8 @@ class Dataset:
             Seed of the order, from 0 to 2**64 - 1.
         block : int, optional
             For slow disks: shuffle blocks of this many consecutive samples, then the samples of every 16 consecutive
-            blocks. Cannot be combined with `window`. The default shuffles all samples; for remote shards, unless the
-            cache has room for all of them, it is the number of samples in 4 MiB. 1 shuffles all samples in any case.
+            blocks. Cannot be combined with `window`. The default shuffles all samples; for remote shards, it is the
+            number of samples in 4 MiB. 1 shuffles all samples in any case.
         window : int, optional
             For disks on which only sequential reads are fast: move no sample by more than this many positions.
 

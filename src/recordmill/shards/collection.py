@@ -31,7 +31,7 @@ from recordmill.shards.native_errors import NATIVE_ERRORS, find_failed_source, n
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard
 from recordmill.shards.paths import Paths, add_pattern_hint, list_paths, no_shard_error
 from recordmill.shards.reader import ShardReader, open_reader, resolve_position, resolve_positions
-from recordmill.shards.remote_reads import fetch_sources, load_indexes, locate_frames, request_frames
+from recordmill.shards.remote_reads import fetch_sources, load_indexes, locate_frames, request_frames_ahead
 from recordmill.storage.addresses import describe_path
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import choose_storage
@@ -154,14 +154,9 @@ class ShardCollection:
     @property
     def default_block(self) -> int:
         """Number of records in the blocks that are shuffled by default; 1 to shuffle all records."""
-        if not self.is_remote or self._fits_in_cache():
+        if not self.is_remote:
             return 1
         return min(max(_BLOCK_BYTES // self.mean_bytes, 1), max(len(self), 1))
-
-    def _fits_in_cache(self) -> bool:
-        storage: RemoteStorage = self.storage  # type: ignore[assignment]
-        sizes = [storage.stat(path).num_bytes for reader in self.readers for path in reader.files]
-        return storage.cache is not None and storage.cache.has_room_for(sizes)
 
     @property
     def codec(self) -> PayloadCodec:
@@ -246,7 +241,7 @@ class ShardCollection:
     def request_ahead(self, positions: Ints) -> Callable[[], None]:
         """Request the frames of records that will be read soon from remote storage; return a function to drop them."""
         (which, used), _, *frames = self._locate_frames(positions)
-        window = request_frames([self.readers[number].shard for number in used], which, frames[0], frames[1])
+        window = request_frames_ahead([self.readers[number].shard for number in used], which, frames[0], frames[1])
         storage: RemoteStorage = self.storage  # type: ignore[assignment]
         storage.ahead.append(window)
         return lambda: storage.drop_ahead(window)

@@ -233,6 +233,11 @@ class ShardReader:
         return len(self.index) if self._entry is None else self._entry.num_records
 
     @property
+    def is_indexed(self) -> bool:
+        """True if the index is loaded."""
+        return self._loaded is not None
+
+    @property
     def entry(self) -> ManifestShard | None:
         """Entry of the shard in its manifest, if the index is loaded only when it is needed; None otherwise."""
         return self._entry

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,14 +56,33 @@ def request_frames(shards: Sequence[OpenShard], which: Ints, offsets: Ints, leng
 
     Shards that must be read as a stream, because they are compressed or consist of several files, are omitted.
     """
-    requested = {}
+    return {
+        path: storage.request_ranges(path, starts, stops)
+        for storage, path, starts, stops in _list_frames(shards, which, offsets, lengths)
+    }
+
+
+def request_frames_ahead(
+    shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints
+) -> dict[str, FetchedRanges]:
+    """Like `request_frames`, for records that will be read soon; ranges in the cache are omitted."""
+    requested = {
+        path: storage.request_ahead(path, starts, stops)
+        for storage, path, starts, stops in _list_frames(shards, which, offsets, lengths)
+    }
+    return {path: ranges for path, ranges in requested.items() if ranges is not None}
+
+
+def _list_frames(
+    shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints
+) -> Iterator[tuple[RemoteStorage, str, Ints, Ints]]:
+    """Yield the storage and path of each shard that can be read at any offset, and the ranges of its frames."""
     for number, shard in enumerate(shards):
         chosen = which == number
         if _has_random_access(shard) and chosen.any():
             stops = np.minimum(offsets[chosen] + lengths[chosen], shard.source.num_bytes or 0)
             storage: RemoteStorage = shard.storage  # type: ignore[assignment]
-            requested[shard.paths[0]] = storage.request_ranges(shard.paths[0], offsets[chosen], stops)
-    return requested
+            yield storage, shard.paths[0], offsets[chosen], stops
 
 
 def _has_random_access(shard: OpenShard) -> bool:
@@ -74,7 +93,22 @@ def fetch_sources(
     shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints, max_record_bytes: int
 ) -> list[_core.Source]:
     """Request the frames of records from all shards, and return sources of these frames."""
-    requested = request_frames(shards, which, offsets, lengths)
+    frames = (shards, which, offsets, lengths)
+    try:
+        return _open_ranges(shards, request_frames(*frames), max_record_bytes)
+    except FileNotFoundError:
+        storage: RemoteStorage = shards[0].storage  # type: ignore[assignment]
+        if storage.cache is None:
+            raise
+        # Somebody has removed files of the cache.
+        storage.cache.forget_checked()
+        return _open_ranges(shards, request_frames(*frames), max_record_bytes)
+
+
+def _open_ranges(
+    shards: Sequence[OpenShard], requested: dict[str, FetchedRanges], max_record_bytes: int
+) -> list[_core.Source]:
+    """Wait for ranges, and return a source of them for each shard; for a shard without ranges, its own source."""
     sources = []
     for shard in shards:
         ranges = requested.get(shard.paths[0])

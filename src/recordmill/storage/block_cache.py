@@ -17,9 +17,12 @@ import re
 import struct
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from threading import Lock
 from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.storage.object_store import ObjectInfo
@@ -40,6 +43,8 @@ _LEFTOVER_S = 3600
 _MAX_REQUEST_BYTES = 8 << 20
 
 Download = Callable[[int, int], memoryview]
+# Path of a file, offset in it, and number of bytes.
+FilePart = tuple[str, int, int]
 
 
 class BlockCache:
@@ -59,6 +64,8 @@ class BlockCache:
         self._folders: dict[tuple[str, ObjectInfo], str] = {}
         self._lock, self._process = Lock(), os.getpid()
         self._locks: dict[tuple[str, int], Lock] = {}
+        # For each folder, a byte per piece, which is 1 if this process has compared the checksum of the piece.
+        self._checked: dict[str, bytearray] = {}
         try:
             os.makedirs(self.folder, exist_ok=True)
             with self._locked_total() as total:
@@ -74,6 +81,10 @@ class BlockCache:
             _read_block(folder, number, *_clip(number, start, stop)) for number in numbers
         ]
         num_cached = sum(len(part) for part in parts if part is not None)
+        for number, part in zip(numbers, parts, strict=True):
+            if part is not None:
+                low, high = _clip(number, start, stop)
+                self._mark_checked(folder, info.num_bytes, number * BLOCK_BYTES + low, number * BLOCK_BYTES + high)
         if num_cached < stop - start:
             # Only one thread downloads a block.
             with contextlib.ExitStack() as locks:
@@ -93,10 +104,35 @@ class BlockCache:
             self._process, self._locks = os.getpid(), {}
         return self._locks.setdefault((folder, group), Lock())
 
-    def has_room_for(self, sizes: Sequence[int]) -> bool:
-        """Return True if files of these sizes fit in the cache, whatever is in it now."""
-        num_blocks = sum(-(-size // BLOCK_BYTES) for size in sizes)
-        return self.max_bytes is None or num_blocks * BLOCK_BYTES <= self.max_bytes
+    def has_checked(
+        self, name: str, info: ObjectInfo, starts: NDArray[np.int64], stops: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Return for which ranges of a file this process has compared the checksums of the cache."""
+        checked = self._checked.get(self._folders.get((name, info), ""))
+        if checked is None:
+            return np.zeros(len(starts), bool)
+        first, last = (starts // _PIECE_BYTES).tolist(), (-(-stops // _PIECE_BYTES)).tolist()
+        pairs = zip(first, last, strict=True)
+        return np.fromiter((0 not in checked[start:stop] for start, stop in pairs), bool, len(starts))
+
+    def locate(self, name: str, info: ObjectInfo, start: int, stop: int) -> Iterator[tuple[int, FilePart]]:
+        """Yield the parts of a range and where they are in the cache; `has_checked` must be true for the range."""
+        folder = self._folders[name, info]
+        for number in range(start // BLOCK_BYTES, -(-stop // BLOCK_BYTES)):
+            low, high = _clip(number, start, stop)
+            yield number * BLOCK_BYTES + low, (_block_path(folder, number), _HEADER.size + low, high - low)
+
+    def forget_checked(self) -> None:
+        """Compare all checksums again, because a file of the cache was removed."""
+        self._checked.clear()
+
+    def _mark_checked(self, folder: str, num_bytes: int, start: int, stop: int) -> None:
+        """Note that the checksums of a range were compared."""
+        checked = self._checked.get(folder)
+        if checked is None:
+            checked = self._checked.setdefault(folder, bytearray(-(-num_bytes // _PIECE_BYTES)))
+        first, last = start // _PIECE_BYTES, -(-stop // _PIECE_BYTES)
+        checked[first:last] = b"\1" * (last - first)
 
     def _download_missing(
         self,
@@ -134,8 +170,12 @@ class BlockCache:
             for number in group:
                 low, high = _clip(number, start, stop)
                 offset = number * BLOCK_BYTES - first
-                if number in kept and not self._write_block(folder, number, data[offset : offset + BLOCK_BYTES]):
-                    kept.clear()
+                if number in kept:
+                    block = data[offset : offset + BLOCK_BYTES]
+                    if self._write_block(folder, number, block):
+                        self._mark_checked(folder, num_bytes, number * BLOCK_BYTES, number * BLOCK_BYTES + len(block))
+                    else:
+                        kept.clear()
                 parts[number - numbers[0]] = data[offset + low : offset + high]
             row = end
 
@@ -228,7 +268,7 @@ class BlockCache:
         """Restore the cache; the folder was counted when the cache was created."""
         self.__dict__.update(state)
         self._is_writable, self._folders, self._lock = True, {}, Lock()
-        self._process, self._locks = os.getpid(), {}
+        self._process, self._locks, self._checked = os.getpid(), {}, {}
 
 
 class _LockedTotal:

@@ -18,7 +18,7 @@ from recordmill import _core
 from recordmill.errors import RemoteError, WriteError
 from recordmill.storage.addresses import expand_braces, is_address, redact, split_address
 from recordmill.storage.base import Stat, output_exists_error
-from recordmill.storage.block_cache import BlockCache
+from recordmill.storage.block_cache import BlockCache, FilePart
 from recordmill.storage.compression import Compression
 from recordmill.storage.connect import load_obstore
 from recordmill.storage.local import natural_sort_key, temporary_path
@@ -29,12 +29,31 @@ from recordmill.types import Traffic
 # Ranges are requested together if the gap between them has at most this many bytes, because receiving it takes about as
 # long as another request.
 _MAX_GAP_BYTES = 128 << 10
+# The same for ranges in the cache.
+_MAX_CACHED_GAP_BYTES = 8 << 10
 # Maximum size of one request.
 _MAX_REQUEST_BYTES = 8 << 20
 # Size of the parts of an upload. S3 allows 10,000 parts, so an object may have 80 GB.
 _PART_BYTES = 8 << 20
 _ERRNO = {"access_denied": 13, "no_credentials": 13, "expired_credentials": 13}
 _HAS_MAGIC = re.compile(r"[*?[]")
+
+
+class CachedRange:
+    """A range in a file of the cache, in place of a `Future`."""
+
+    __slots__ = ("_part",)
+
+    def __init__(self, part: FilePart) -> None:
+        self._part = part
+
+    def result(self) -> FilePart:
+        """Return where the content is."""
+        return self._part
+
+    def cancel(self) -> bool:
+        """Return False, because nothing is left to do."""
+        return False
 
 
 class FetchedRanges(NamedTuple):
@@ -44,25 +63,27 @@ class FetchedRanges(NamedTuple):
     ----------
     starts, stops : ndarray of int64, shape (n,)
         Ranges in bytes, in increasing order.
-    parts : list of Future
+    parts : list of Future or CachedRange
         Content of each range.
     """
 
     starts: NDArray[np.int64]
     stops: NDArray[np.int64]
-    parts: list[Future[memoryview]]
+    parts: Sequence[Future[memoryview] | CachedRange]
 
-    def wait(self) -> tuple[list[int], list[memoryview]]:
+    def wait(self) -> tuple[list[int], list[memoryview | FilePart]]:
         """Wait for the content; return the starts and the content of disjoint ranges."""
         starts: list[int] = []
-        parts: list[memoryview] = []
+        parts: list[memoryview | FilePart] = []
         end = 0
-        for start, part in zip(self.starts.tolist(), self.parts, strict=True):
-            data = part.result()[max(end - start, 0) :]
-            if len(data):
+        for start, stop, part in zip(self.starts.tolist(), self.stops.tolist(), self.parts, strict=True):
+            data = part.result()
+            if start < end < stop:
+                data = _skip_bytes(data, end - start)
+            if stop > end:
                 starts.append(max(start, end))
                 parts.append(data)
-                end = starts[-1] + len(data)
+                end = stop
         return starts, parts
 
     def select(self, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> tuple[FetchedRanges, NDArray[np.bool_]]:
@@ -269,7 +290,7 @@ class RemoteStorage:
     def request_ranges(self, path: str, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> FetchedRanges:
         """Request ranges of an object, those that are close together in one request.
 
-        Ranges that were requested ahead are not requested again.
+        Ranges that were requested ahead are not requested again, and ranges in the cache are read at once.
         """
         found = []
         for window in list(self.ahead):
@@ -277,11 +298,44 @@ class RemoteStorage:
                 ranges, rest = window[path].select(starts, stops)
                 found.append(ranges)
                 starts, stops = starts[rest], stops[rest]
+        cached = self._find_cached(path, starts, stops)
+        if cached is not None:
+            found.append(cached[0])
+            starts, stops = starts[cached[1]], stops[cached[1]]
         if len(starts):
-            first, last = merge_ranges(starts, stops)
-            pairs = zip(first.tolist(), last.tolist(), strict=True)
-            found.append(FetchedRanges(first, last, [self.request(path, start, stop) for start, stop in pairs]))
+            found.append(self._send_requests(path, starts, stops))
         return found[0] if len(found) == 1 else _join_ranges(found)
+
+    def request_ahead(self, path: str, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> FetchedRanges | None:
+        """Request ranges of an object that will be read soon; return None if all of them are in the cache."""
+        if self.cache is not None:
+            info = self._find_info(path)
+            missing = ~self.cache.has_checked(redact(path), info, starts, stops)
+            starts, stops = starts[missing], stops[missing]
+        return self._send_requests(path, starts, stops) if len(starts) else None
+
+    def _send_requests(self, path: str, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> FetchedRanges:
+        first, last = merge_ranges(starts, stops, _MAX_GAP_BYTES)
+        pairs = zip(first.tolist(), last.tolist(), strict=True)
+        return FetchedRanges(first, last, [self.request(path, start, stop) for start, stop in pairs])
+
+    def _find_cached(
+        self, path: str, starts: NDArray[np.int64], stops: NDArray[np.int64]
+    ) -> tuple[FetchedRanges, NDArray[np.bool_]] | None:
+        """Find ranges in the cache; return where they are, and which ranges are not there."""
+        if self.cache is None or not len(starts):
+            return None
+        name, info = redact(path), self._find_info(path)
+        is_cached = self.cache.has_checked(name, info, starts, stops)
+        if not is_cached.any():
+            return None
+        first, last = merge_ranges(starts[is_cached], stops[is_cached], _MAX_CACHED_GAP_BYTES)
+        pairs = zip(first.tolist(), last.tolist(), strict=True)
+        located = [part for pair in pairs for part in self.cache.locate(name, info, *pair)]
+        begins = np.array([start for start, _ in located], np.int64)
+        ends = begins + np.array([num_bytes for _, (_, _, num_bytes) in located], np.int64)
+        self.traffic.cached_bytes += int((ends - begins).sum())
+        return FetchedRanges(begins, ends, [CachedRange(part) for _, part in located]), ~is_cached
 
     def drop_ahead(self, window: dict[str, FetchedRanges]) -> None:
         """Drop ranges that were requested ahead."""
@@ -476,6 +530,14 @@ def convert_remote_errors(path: str, action: str) -> Iterator[None]:
         ) from None
 
 
+def _skip_bytes(data: memoryview | FilePart, count: int) -> memoryview | FilePart:
+    """Return the rest of the content of a range."""
+    if isinstance(data, memoryview):
+        return data[count:]
+    path, offset, num_bytes = data
+    return path, offset + count, num_bytes - count
+
+
 def _join_ranges(found: Sequence[FetchedRanges]) -> FetchedRanges:
     """Combine ranges of one file, which may overlap."""
     starts, stops = (np.concatenate([getattr(ranges, name) for ranges in found]) for name in ("starts", "stops"))
@@ -484,7 +546,9 @@ def _join_ranges(found: Sequence[FetchedRanges]) -> FetchedRanges:
     return FetchedRanges(starts[order], stops[order], [parts[number] for number in order])
 
 
-def merge_ranges(starts: NDArray[np.int64], stops: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def merge_ranges(
+    starts: NDArray[np.int64], stops: NDArray[np.int64], max_gap_bytes: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Sort ranges, merge those with small gaps between them, and divide those that are too large for one request."""
     order = np.argsort(starts, kind="stable")
     starts, stops = starts[order], np.maximum.accumulate(stops[order])
@@ -492,7 +556,7 @@ def merge_ranges(starts: NDArray[np.int64], stops: NDArray[np.int64]) -> tuple[N
     merged_stops: list[int] = []
     first, last = int(starts[0]), int(stops[0])
     for start, stop in zip([*starts[1:].tolist(), None], [*stops[1:].tolist(), None], strict=True):
-        if start is not None and start - last <= _MAX_GAP_BYTES and stop - first <= _MAX_REQUEST_BYTES:
+        if start is not None and start - last <= max_gap_bytes and stop - first <= _MAX_REQUEST_BYTES:
             last = max(last, stop)
             continue
         edges = [*range(first, last, _MAX_REQUEST_BYTES), last]
