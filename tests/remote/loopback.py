@@ -7,6 +7,7 @@ import contextlib
 import socket
 import struct
 import threading
+import weakref
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
@@ -148,6 +149,7 @@ class LoopbackServer:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._connections: set[asyncio.Task[None]] = set()
+        self._transports: weakref.WeakSet[asyncio.BaseTransport] = weakref.WeakSet()
         self._thread = threading.Thread(target=self._run, name=type(self).__name__)
 
     async def handle(self, ordinal: int, request: Request, body: bytes, connection: Connection) -> bool:
@@ -230,13 +232,17 @@ class LoopbackServer:
         for task in self._connections:
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
+        for transport in self._transports:  # A closed transport remains until the client has received all bytes.
+            transport.abort()
         await self.shut_down()
-        await asyncio.sleep(0)  # Aborted transports close their sockets in the next iteration of the loop.
+        for _ in range(3):  # Aborted transports close their sockets in the next iteration of the loop.
+            await asyncio.sleep(0)
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._connections.add(task)
+        self._transports.add(writer.transport)
         connection = Connection(reader, writer)
         try:
             while await self._serve_request(connection):

@@ -321,7 +321,7 @@ def test_loader_that_is_closed_while_requests_stall_ends(
     s3: S3Bucket, dataset: Path, proxied: Proxied, quick_retries: None
 ) -> None:
     proxy = proxied(s3)
-    samples = rm.open(s3.url("data"), storage_options={"client_options": {"timeout": "1s"}})
+    samples = rm.open(s3.url("data"), storage_options={"client_options": {"timeout": "300ms"}})
     loader = samples.shuffle(seed=1, block=5).batch(7).loader(threads=2)
     proxy.faults = Faults(stall_rate=1, match=is_data_request)
     errors: list[BaseException] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -294,8 +295,8 @@ def test_diff_compares_local_and_remote_datasets(s3: S3Bucket, dataset: Path, tm
 
 
 @pytest.mark.parametrize("name", ["scalar", "vector", "no_header_record"])
-def test_read_faces_finds_identities_as_locally(s3: S3Bucket, name: str) -> None:
-    folder = RECORDINGS / "mxnet" / "faces" / name
+def test_read_faces_finds_identities_as_locally(s3: S3Bucket, tmp_path: Path, name: str) -> None:
+    folder = Path(shutil.copytree(RECORDINGS / "mxnet" / "faces" / name, tmp_path / name))
     upload_folder(s3, folder, name)
     found, expected = rm.read_faces(s3.url(f"{name}/train.rec")), rm.read_faces(folder / "train.rec")
     assert np.array_equal(found.images, expected.images) and found.properties == expected.properties
