@@ -33,6 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CoreChanged", py.get_type::<error::CoreChanged>())?;
     module.add_class::<buffers::Block>()?;
     module.add_class::<source::Source>()?;
+    module.add_class::<range_source::LocalFile>()?;
     module.add_class::<stream::BatchStream>()?;
     module.add_class::<file_contents::WholeFiles>()?;
     module.add_class::<framing::PyFrameKind>()?;

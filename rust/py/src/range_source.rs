@@ -3,6 +3,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,17 +21,29 @@ pub struct RangeSource {
 /// The content of a range.
 enum Content {
     Memory(ArrayView<u8>),
-    File { file: File, offset: u64, num_bytes: u64 },
+    File { file: Arc<File>, offset: u64, num_bytes: u64 },
+}
+
+/// An open local file. It is closed when the last object that uses it is gone.
+#[pyclass(frozen, module = "recordmill._core")]
+pub struct LocalFile(Arc<File>);
+
+#[pymethods]
+impl LocalFile {
+    /// Open a file for reading.
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        Ok(Self(Arc::new(py.detach(|| File::open(path))?)))
+    }
 }
 
 impl Content {
-    /// Gets a buffer, or opens the file of a tuple (path, offset, number of bytes).
+    /// Gets a buffer, or a part of a file as a tuple (file, offset, number of bytes).
     fn from_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let Ok((path, offset, num_bytes)) = object.extract::<(PathBuf, u64, u64)>() else {
+        let Ok((file, offset, num_bytes)) = object.extract::<(PyRef<'_, LocalFile>, u64, u64)>() else {
             return Ok(Self::Memory(ArrayView::from_object(object)?));
         };
-        let file = object.py().detach(|| File::open(path))?;
-        Ok(Self::File { file, offset, num_bytes })
+        Ok(Self::File { file: file.0.clone(), offset, num_bytes })
     }
 
     fn num_bytes(&self) -> u64 {
@@ -59,8 +72,9 @@ impl RangeSource {
         }
         let mut ranges = Vec::with_capacity(parts.len());
         let mut end = 0;
-        for (start, part) in starts.into_iter().zip(parts) {
-            let content = Content::from_object(part)?;
+        for (start, content) in
+            starts.into_iter().zip(parts.iter().map(Content::from_object).collect::<PyResult<Vec<_>>>()?)
+        {
             let stop = start.saturating_add(content.num_bytes());
             if start < end || stop > num_bytes {
                 return Err(PyValueError::new_err("the ranges must be increasing and disjoint, and inside the file"));

@@ -90,7 +90,7 @@ impl Source {
 
     /// Create a source of `num_bytes` bytes of which only ranges can be read: `parts` begin at the offsets `starts`.
     ///
-    /// A part is a buffer, or a tuple (path, offset, number of bytes) of a part of a local file. Reading other bytes
+    /// A part is a buffer, or a part of a `LocalFile` as a tuple (file, offset, number of bytes). Reading other bytes
     /// raises RuntimeError.
     #[staticmethod]
     fn from_ranges(num_bytes: u64, starts: Vec<u64>, parts: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {

@@ -300,7 +300,7 @@ class ShardCollection:
 
         Returns ((index into the used shards per record, used shards), records, offsets, lengths, checksums).
         """
-        if self.storage.is_remote:
+        if self.storage.is_remote and not self._is_indexed():
             return locate_frames(self.readers, self._starts, np.asarray(positions, np.int64))
         if isinstance(positions, range):
             shard = bisect_right(self._starts, positions.start) - 1
@@ -325,6 +325,10 @@ class ShardCollection:
                 self.readers[used[ordinal]].raise_damage([row])
         checksums = None if checksums is None else np.frombuffer(checksums, np.int64)
         return (which, used), rows, offsets, lengths, checksums
+
+    def _is_indexed(self) -> bool:
+        """Return True if the indexes of all shards are loaded."""
+        return self._frame_table is not None or all(reader.is_indexed for reader in self.readers)
 
     def _compile_schema(self, schema: Schema) -> Any:
         """Compile a schema to a parser plan of the native module; the plan of `self.schema` is cached per process."""

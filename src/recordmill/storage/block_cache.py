@@ -17,6 +17,7 @@ import re
 import struct
 import time
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from threading import Lock
 from typing import Self
@@ -35,6 +36,8 @@ _MAGIC = b"RMBLOCK1"
 _HEADER = struct.Struct(f"<8sQ{BLOCK_BYTES // _PIECE_BYTES}II")
 _FOLDER_NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}")
 _BLOCK_NAME = re.compile(r"\d+\.block(?P<temporary>\.tmp-[0-9a-f]+)?")
+# Number of files that stay open: those of 16 blocks of 4 MiB, whose samples `shuffle` mixes, and some more.
+_MAX_OPEN_FILES = 96
 # Number of consecutive blocks that one lock protects.
 _LOCKED_BLOCKS = 8
 # Files of a writer that was killed are removed after this time.
@@ -43,8 +46,8 @@ _LEFTOVER_S = 3600
 _MAX_REQUEST_BYTES = 8 << 20
 
 Download = Callable[[int, int], memoryview]
-# Path of a file, offset in it, and number of bytes.
-FilePart = tuple[str, int, int]
+# A file, offset in it, and number of bytes.
+FilePart = tuple[_core.LocalFile, int, int]
 
 
 class BlockCache:
@@ -66,6 +69,7 @@ class BlockCache:
         self._locks: dict[tuple[str, int], Lock] = {}
         # For each folder, a byte per piece, which is 1 if this process has compared the checksum of the piece.
         self._checked: dict[str, bytearray] = {}
+        self._open_files: OrderedDict[str, _core.LocalFile] = OrderedDict()
         try:
             os.makedirs(self.folder, exist_ok=True)
             with self._locked_total() as total:
@@ -116,15 +120,34 @@ class BlockCache:
         return np.fromiter((0 not in checked[start:stop] for start, stop in pairs), bool, len(starts))
 
     def locate(self, name: str, info: ObjectInfo, start: int, stop: int) -> Iterator[tuple[int, FilePart]]:
-        """Yield the parts of a range and where they are in the cache; `has_checked` must be true for the range."""
+        """Yield the parts of a range and where they are in the cache; `has_checked` must be true for the range.
+
+        Raises
+        ------
+        FileNotFoundError
+            If a file of the cache was removed.
+        """
         folder = self._folders[name, info]
         for number in range(start // BLOCK_BYTES, -(-stop // BLOCK_BYTES)):
             low, high = _clip(number, start, stop)
-            yield number * BLOCK_BYTES + low, (_block_path(folder, number), _HEADER.size + low, high - low)
+            yield number * BLOCK_BYTES + low, (self._open_block(folder, number), _HEADER.size + low, high - low)
+
+    def _open_block(self, folder: str, number: int) -> _core.LocalFile:
+        """Return the open file of a block. The files that were used last stay open."""
+        path = _block_path(folder, number)
+        file = self._open_files.pop(path, None)
+        if file is None:
+            file = _core.LocalFile(path)
+            if len(self._open_files) >= _MAX_OPEN_FILES:
+                with contextlib.suppress(KeyError):  # Another thread may have closed all others.
+                    self._open_files.popitem(last=False)
+        self._open_files[path] = file
+        return file
 
     def forget_checked(self) -> None:
         """Compare all checksums again, because a file of the cache was removed."""
         self._checked.clear()
+        self._open_files.clear()
 
     def _mark_checked(self, folder: str, num_bytes: int, start: int, stop: int) -> None:
         """Note that the checksums of a range were compared."""
@@ -246,6 +269,7 @@ class BlockCache:
                 file.write(header + struct.pack("<I", _checksum_header(header, path)))
                 file.write(data)
             os.replace(temporary, path)
+            self._open_files.pop(path, None)
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
@@ -269,6 +293,7 @@ class BlockCache:
         self.__dict__.update(state)
         self._is_writable, self._folders, self._lock = True, {}, Lock()
         self._process, self._locks, self._checked = os.getpid(), {}, {}
+        self._open_files = OrderedDict()
 
 
 class _LockedTotal:
