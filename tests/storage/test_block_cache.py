@@ -280,22 +280,6 @@ def test_full_cache_keeps_its_blocks(tmp_path: Path) -> None:
     assert read(cache, 0, 3 * BLOCK) == 3 * BLOCK
 
 
-@pytest.mark.parametrize(
-    "max_bytes, sizes, expected",
-    [
-        (None, [1 << 60], True),
-        (2 * BLOCK, [BLOCK, BLOCK], True),
-        (2 * BLOCK, [2 * BLOCK + 1], False),
-        (2 * BLOCK, [1, 1], True),
-        (2 * BLOCK, [1, 1, 1], False),
-        (0, [], True),
-        (0, [1], False),
-    ],
-)
-def test_room_is_counted_in_blocks(tmp_path: Path, max_bytes: int | None, sizes: list[int], expected: bool) -> None:
-    assert BlockCache(str(tmp_path), max_bytes).has_room_for(sizes) == expected
-
-
 # Folders that cannot be written
 
 

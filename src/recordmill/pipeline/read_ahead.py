@@ -35,6 +35,14 @@ class _Segment(NamedTuple):
     group: int
 
 
+class _Window(NamedTuple):
+    """First and last element of a window, and the result of `_request_records` for it."""
+
+    first: Element
+    last: Element
+    requests: Future[list[Callable[[], None]]]
+
+
 class ReadAhead:
     """Requests for the elements of a loader, also beyond the end of an epoch.
 
@@ -55,34 +63,34 @@ class ReadAhead:
         self._segments = _iterate_segments(create_builder, part, start)
         self._next = next(self._segments, None)
         self.position = start
-        # The last element of each window, and what was requested for it.
-        self._windows: deque[tuple[Element, Future[list[Callable[[], None]]]]] = deque()
+        self._windows: deque[_Window] = deque()
         self._thread = DaemonPool(1, "recordmill-read-ahead")
 
     def prepare(self, element: Element) -> None:
         """Wait until the windows that contain an element are requested, and request the next ones."""
-        while self._count_until(element) + _WINDOWS_AHEAD > len(self._windows) and self._next is not None:
+        while self._next is not None and (self._next.element <= element or not self._is_far_ahead_of(element)):
             self._request_window()
-        for _, window in list(self._windows)[: self._count_until(element)]:
-            window.result()
+        for window in list(self._windows):
+            if window.first <= element:
+                window.requests.result()
 
-    def _count_until(self, element: Element) -> int:
-        """Return the number of windows up to the first one that ends behind an element."""
-        return sum(last <= element for last, _ in self._windows) + 1
+    def _is_far_ahead_of(self, element: Element) -> bool:
+        """Return True if enough windows behind an element are requested."""
+        return sum(window.first > element for window in self._windows) >= _WINDOWS_AHEAD
 
     def release(self, element: Element) -> None:
         """Drop the windows whose elements were all delivered; `element` is the next one."""
         self.position = element
-        while self._windows and self._windows[0][0] < element:
-            _drop(self._windows.popleft()[1])
+        while self._windows and self._windows[0].last < element:
+            _drop(self._windows.popleft().requests)
 
     def close(self) -> None:
         """Drop everything, and end the thread."""
         self._next = None
         while self._windows:
-            window = self._windows.popleft()[1]
-            if not window.cancel():
-                window.add_done_callback(_drop)
+            requests = self._windows.popleft().requests
+            if not requests.cancel():
+                requests.add_done_callback(_drop)
         self._thread.close()
 
     def _request_window(self) -> None:
@@ -94,7 +102,8 @@ class ReadAhead:
             segments.append(self._next)
             num_bytes += len(self._next.positions) * self._next.builder.pipeline.mean_record_bytes
             self._next = next(self._segments, None)
-        self._windows.append((segments[-1].element, self._thread.submit(_request_records, segments)))
+        requests = self._thread.submit(_request_records, segments)
+        self._windows.append(_Window(segments[0].element, segments[-1].element, requests))
 
 
 def _is_window_end(last: _Segment, following: _Segment, num_bytes: int) -> bool:
