@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
+import os
 import posixpath
 import queue
 import re
@@ -133,6 +134,7 @@ class RemoteStorage:
         self._listings: dict[str, list[str] | None] = {}
         # Ranges that were requested for records which will be read soon, by address; the oldest first.
         self.ahead: list[dict[str, FetchedRanges]] = []
+        self._process = os.getpid()
 
     def _find_store(self, path: str) -> tuple[ObjectStore, str]:
         root, key = split_address(path)
@@ -292,6 +294,9 @@ class RemoteStorage:
 
         Ranges that were requested ahead are not requested again, and ranges in the cache are read at once.
         """
+        if self._process != os.getpid():
+            # A forked process has no threads that could receive what its parent has requested.
+            self._process, self.ahead = os.getpid(), []
         found = []
         for window in list(self.ahead):
             if path in window and len(starts):
@@ -427,7 +432,7 @@ class RemoteStorage:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes for pickling, without what was counted in this process."""
-        return self.__dict__ | {"traffic": Traffic(), "_stores": {}, "ahead": []}
+        return self.__dict__ | {"traffic": Traffic(), "_stores": {}, "ahead": [], "_process": 0}
 
 
 class RemoteOutputFile:
