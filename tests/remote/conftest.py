@@ -83,7 +83,7 @@ def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Upload in parts of 64 KiB, so that small shards have many parts."""
-    monkeypatch.setattr("recordmill.storage.remote._PART_BYTES", 64 << 10)
+    monkeypatch.setattr("recordmill.storage.remote_output._PART_BYTES", 64 << 10)
 
 
 @pytest.fixture

@@ -235,8 +235,8 @@ def test_interrupt_during_a_slow_request_ends_the_process(
 
 UNCLOSED = """
 import sys, recordmill as rm
-from recordmill.storage import remote
-remote._PART_BYTES = 64 << 10
+from recordmill.storage import remote_output
+remote_output._PART_BYTES = 64 << 10
 match sys.argv[2]:
     case "writer":
         writer = rm.ShardWriter(sys.argv[3])

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from recordmill.errors import RemoteError
-from recordmill.storage import remote, remote_file
-from recordmill.storage.remote import FetchedRanges, merge_ranges
+from recordmill.storage import ranges, remote_file
+from recordmill.storage.ranges import FetchedRanges, merge_ranges
 from recordmill.storage.remote_file import RemoteFile
 
 MAX_GAP, MAX_REQUEST = 3, 16
@@ -30,7 +30,7 @@ Pairs = list[tuple[int, int]]
 @pytest.fixture(autouse=True, scope="module")
 def _small_limits() -> Iterator[None]:
     """Merge and divide ranges of a few bytes."""
-    with patch.object(remote, "_MAX_GAP_BYTES", MAX_GAP), patch.object(remote, "_MAX_REQUEST_BYTES", MAX_REQUEST):
+    with patch.object(ranges, "MAX_REQUEST_BYTES", MAX_REQUEST):
         yield
 
 

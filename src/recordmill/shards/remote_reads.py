@@ -15,7 +15,8 @@ from recordmill.shards.open import OpenShard
 
 if TYPE_CHECKING:
     from recordmill.shards.reader import ShardReader
-    from recordmill.storage.remote import FetchedRanges, RemoteStorage
+    from recordmill.storage.ranges import FetchedRanges
+    from recordmill.storage.remote import RemoteStorage
 
 Ints = NDArray[np.int64]
 

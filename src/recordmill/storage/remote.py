@@ -5,26 +5,26 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 import os
-import posixpath
-import queue
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.errors import RemoteError, WriteError
+from recordmill.errors import RemoteError
 from recordmill.storage.addresses import expand_braces, is_address, redact, split_address
 from recordmill.storage.base import Stat, output_exists_error
-from recordmill.storage.block_cache import BlockCache, FilePart
+from recordmill.storage.block_cache import BlockCache
 from recordmill.storage.compression import Compression
 from recordmill.storage.connect import load_obstore
-from recordmill.storage.local import natural_sort_key, temporary_path
+from recordmill.storage.local import natural_sort_key
 from recordmill.storage.object_store import DEFAULT_MAX_REQUESTS, ObjectInfo, ObjectStore
+from recordmill.storage.ranges import MAX_REQUEST_BYTES, CachedRange, FetchedRanges, join_ranges, merge_ranges
 from recordmill.storage.remote_file import RemoteFile
+from recordmill.storage.remote_output import RemoteOutputFile, convert_remote_errors
 from recordmill.types import Traffic
 
 # Ranges are requested together if the gap between them has at most this many bytes, because receiving it takes about as
@@ -32,71 +32,7 @@ from recordmill.types import Traffic
 _MAX_GAP_BYTES = 128 << 10
 # The same for ranges in the cache.
 _MAX_CACHED_GAP_BYTES = 8 << 10
-# Maximum size of one request.
-_MAX_REQUEST_BYTES = 8 << 20
-# Size of the parts of an upload. S3 allows 10,000 parts, so an object may have 80 GB.
-_PART_BYTES = 8 << 20
-_ERRNO = {"access_denied": 13, "no_credentials": 13, "expired_credentials": 13}
 _HAS_MAGIC = re.compile(r"[*?[]")
-
-
-class CachedRange:
-    """A range in a file of the cache, in place of a `Future`."""
-
-    __slots__ = ("_part",)
-
-    def __init__(self, part: FilePart) -> None:
-        self._part = part
-
-    def result(self) -> FilePart:
-        """Return where the content is."""
-        return self._part
-
-    def cancel(self) -> bool:
-        """Return False, because nothing is left to do."""
-        return False
-
-
-class FetchedRanges(NamedTuple):
-    """Ranges of one file that are being requested.
-
-    Parameters
-    ----------
-    starts, stops : ndarray of int64, shape (n,)
-        Ranges in bytes, in increasing order.
-    parts : list of Future or CachedRange
-        Content of each range.
-    """
-
-    starts: NDArray[np.int64]
-    stops: NDArray[np.int64]
-    parts: Sequence[Future[memoryview] | CachedRange]
-
-    def wait(self) -> tuple[list[int], list[memoryview | FilePart]]:
-        """Wait for the content; return the starts and the content of disjoint ranges."""
-        starts: list[int] = []
-        parts: list[memoryview | FilePart] = []
-        end = 0
-        for start, stop, part in zip(self.starts.tolist(), self.stops.tolist(), self.parts, strict=True):
-            data = part.result()
-            if start < end < stop:
-                data = _skip_bytes(data, end - start)
-            if stop > end:
-                starts.append(max(start, end))
-                parts.append(data)
-                end = stop
-        return starts, parts
-
-    def select(self, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> tuple[FetchedRanges, NDArray[np.bool_]]:
-        """Return the ranges that contain others, and which of these others are not contained."""
-        first = np.searchsorted(self.starts, starts, side="right") - 1
-        last = np.searchsorted(self.starts, stops - 1, side="right") - 1
-        # A range that was too large for one request continues in the next one.
-        gaps = np.concatenate(([0], np.cumsum(self.starts[1:] != self.stops[:-1])))
-        inside = (first >= 0) & (stops <= self.stops[last]) & (gaps[first] == gaps[last])
-        pairs = zip(first[inside].tolist(), last[inside].tolist(), strict=True)
-        used = sorted({number for low, high in pairs for number in range(low, high + 1)})
-        return FetchedRanges(self.starts[used], self.stops[used], [self.parts[number] for number in used]), ~inside
 
 
 class RemoteStorage:
@@ -309,7 +245,7 @@ class RemoteStorage:
             starts, stops = starts[cached[1]], stops[cached[1]]
         if len(starts):
             found.append(self._send_requests(path, starts, stops))
-        return found[0] if len(found) == 1 else _join_ranges(found)
+        return found[0] if len(found) == 1 else join_ranges(found)
 
     def request_ahead(self, path: str, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> FetchedRanges | None:
         """Request ranges of an object that will be read soon; return None if all of them are in the cache."""
@@ -362,10 +298,10 @@ class RemoteStorage:
         store, key = self._find_store(path)
         store.put(key, data)
 
-    def upload(self, path: str, chunks: Iterator[bytes | memoryview]) -> Future[None]:
+    def upload(self, path: str, chunks: Iterator[bytes | memoryview], part_bytes: int) -> Future[None]:
         """Write an object from chunks, in a thread of its own, because many objects may be written at a time."""
         store, key = self._find_store(path)
-        return store.start_upload(key, chunks, _PART_BYTES)
+        return store.start_upload(key, chunks, part_bytes)
 
     def remove(self, path: str) -> None:
         """Remove an object; has no effect if it does not exist."""
@@ -397,8 +333,8 @@ class RemoteStorage:
         infos = [self._find_info(path), self._find_info(other)]
         if infos[0].num_bytes != infos[1].num_bytes:
             return False
-        starts = range(0, infos[0].num_bytes, _PART_BYTES)
-        ranges = ((start, min(start + _PART_BYTES, infos[0].num_bytes)) for start in starts)
+        starts = range(0, infos[0].num_bytes, MAX_REQUEST_BYTES)
+        ranges = ((start, min(start + MAX_REQUEST_BYTES, infos[0].num_bytes)) for start in starts)
         return all(self.read_range(path, *each) == self.read_range(other, *each) for each in ranges)
 
     def create_exclusively(self, path: str, data: bytes) -> None:
@@ -433,143 +369,6 @@ class RemoteStorage:
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes for pickling, without what was counted in this process."""
         return self.__dict__ | {"traffic": Traffic(), "_stores": {}, "ahead": [], "_process": 0}
-
-
-class RemoteOutputFile:
-    """An object that is being uploaded under a temporary name. The object exists after `finish`.
-
-    Parameters
-    ----------
-    storage : RemoteStorage
-    path : str
-        Final address.
-    overwrite : bool
-        Replace an existing object of that name on commit.
-    """
-
-    def __init__(self, storage: RemoteStorage, path: str, *, overwrite: bool) -> None:
-        self.path, self._storage, self._overwrite = path, storage, overwrite
-        self.temporary = temporary_path(*posixpath.split(path))
-        self._buffer = bytearray()
-        # The upload reads its parts from here; None ends it, and an exception aborts it.
-        self._parts: queue.Queue[bytes | Exception | None] = queue.Queue(1)
-        self._upload: Future[None] | None = None
-        self._is_open = True
-
-    def write(self, data: memoryview | bytes) -> None:
-        """Append bytes."""
-        if not self._is_open:
-            raise ValueError(f"the output file {self.path!r} is closed")
-        self._buffer += data
-        while len(self._buffer) >= _PART_BYTES:
-            part, self._buffer = bytes(self._buffer[:_PART_BYTES]), self._buffer[_PART_BYTES:]
-            self._send(part)
-
-    def _send(self, part: bytes | Exception | None) -> None:
-        if self._upload is None:
-            self._upload = self._storage.upload(self.temporary, iter(self._receive, None))
-        while True:
-            try:
-                return self._parts.put(part, timeout=0.1)
-            except queue.Full:
-                if self._upload.done():  # It has failed.
-                    return self._wait()
-
-    def _receive(self) -> bytes | None:
-        part = self._parts.get()
-        if isinstance(part, Exception):
-            raise part
-        return part
-
-    def _wait(self) -> None:
-        with convert_remote_errors(self.path, "cannot write"):
-            if self._upload is not None:
-                self._upload.result()
-
-    def finish(self) -> None:
-        """Send the rest of the bytes, and wait until the store has all of them."""
-        if self._is_open:
-            self._is_open = False
-            data, self._buffer = bytes(self._buffer), bytearray()
-            if self._upload is None:
-                with convert_remote_errors(self.path, "cannot write"):
-                    self._storage.write(self.temporary, data)
-                return
-            if data:
-                self._send(data)
-            self._send(None)
-            self._wait()
-
-    def commit(self) -> None:
-        """Give the object its final name."""
-        self._storage.rename(self.temporary, self.path, overwrite=self._overwrite)
-
-    def discard(self) -> None:
-        """Abort the upload, or remove the temporary object."""
-        with contextlib.suppress(Exception):
-            if self._is_open:
-                self._is_open = False
-                if self._upload is not None:
-                    self._send(_DiscardedError())
-                    self._upload.exception()
-            else:
-                self._storage.remove(self.temporary)
-
-
-class _DiscardedError(Exception):
-    """The file is not needed any more."""
-
-
-@contextlib.contextmanager
-def convert_remote_errors(path: str, action: str) -> Iterator[None]:
-    """Convert an error of an object store in the `with` block to a WriteError."""
-    try:
-        yield
-    except RemoteError as error:
-        raise WriteError(
-            f"{action}: {error.message}",
-            kind=error.kind,
-            errno=_ERRNO.get(error.kind or ""),
-            shard=redact(path),
-            hint=error.hint,
-        ) from None
-
-
-def _skip_bytes(data: memoryview | FilePart, count: int) -> memoryview | FilePart:
-    """Return the rest of the content of a range."""
-    if isinstance(data, memoryview):
-        return data[count:]
-    path, offset, num_bytes = data
-    return path, offset + count, num_bytes - count
-
-
-def _join_ranges(found: Sequence[FetchedRanges]) -> FetchedRanges:
-    """Combine ranges of one file, which may overlap."""
-    starts, stops = (np.concatenate([getattr(ranges, name) for ranges in found]) for name in ("starts", "stops"))
-    parts = [part for ranges in found for part in ranges.parts]
-    order = np.argsort(starts, kind="stable").tolist()
-    return FetchedRanges(starts[order], stops[order], [parts[number] for number in order])
-
-
-def merge_ranges(
-    starts: NDArray[np.int64], stops: NDArray[np.int64], max_gap_bytes: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sort ranges, merge those with small gaps between them, and divide those that are too large for one request."""
-    order = np.argsort(starts, kind="stable")
-    starts, stops = starts[order], np.maximum.accumulate(stops[order])
-    merged_starts: list[int] = []
-    merged_stops: list[int] = []
-    first, last = int(starts[0]), int(stops[0])
-    for start, stop in zip([*starts[1:].tolist(), None], [*stops[1:].tolist(), None], strict=True):
-        if start is not None and start - last <= max_gap_bytes and stop - first <= _MAX_REQUEST_BYTES:
-            last = max(last, stop)
-            continue
-        edges = [*range(first, last, _MAX_REQUEST_BYTES), last]
-        merged_starts += edges[:-1]
-        merged_stops += edges[1:]
-        if start is not None:
-            first, last = max(start, last), max(stop, last)
-    return np.array(merged_starts, np.int64), np.array(merged_stops, np.int64)
 
 
 def _matches(parts: Sequence[str], patterns: Sequence[str]) -> bool:

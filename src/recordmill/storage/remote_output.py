@@ -1,0 +1,138 @@
+"""Write an object under a temporary name by an upload in several parts, and convert the errors of writing."""
+
+from __future__ import annotations
+
+import contextlib
+import posixpath
+import queue
+from collections.abc import Iterator
+from concurrent.futures import Future
+from typing import Protocol
+
+from recordmill.errors import RemoteError, WriteError
+from recordmill.storage.addresses import redact
+from recordmill.storage.local import temporary_path
+
+# Size of the parts of an upload. S3 allows 10,000 parts, so an object may have 80 GB.
+_PART_BYTES = 8 << 20
+_ERRNO = {"access_denied": 13, "no_credentials": 13, "expired_credentials": 13}
+
+
+class UploadStorage(Protocol):
+    """Interface of storage that an upload needs, see `RemoteStorage`."""
+
+    def upload(self, path: str, chunks: Iterator[bytes | memoryview], part_bytes: int) -> Future[None]:
+        """Write an object from chunks, in a thread of its own."""
+        ...
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write a small object."""
+        ...
+
+    def rename(self, old: str, new: str, *, overwrite: bool) -> None:
+        """Give an object another name."""
+        ...
+
+    def remove(self, path: str) -> None:
+        """Remove an object."""
+        ...
+
+
+class RemoteOutputFile:
+    """An object that is being uploaded under a temporary name. The object exists after `finish`.
+
+    Parameters
+    ----------
+    storage : RemoteStorage
+    path : str
+        Final address.
+    overwrite : bool
+        Replace an existing object of that name on commit.
+    """
+
+    def __init__(self, storage: UploadStorage, path: str, *, overwrite: bool) -> None:
+        self.path, self._storage, self._overwrite = path, storage, overwrite
+        self.temporary = temporary_path(*posixpath.split(path))
+        self._buffer = bytearray()
+        # The upload reads its parts from here; None ends it, and an exception aborts it.
+        self._parts: queue.Queue[bytes | Exception | None] = queue.Queue(1)
+        self._upload: Future[None] | None = None
+        self._is_open = True
+
+    def write(self, data: memoryview | bytes) -> None:
+        """Append bytes."""
+        if not self._is_open:
+            raise ValueError(f"the output file {self.path!r} is closed")
+        self._buffer += data
+        while len(self._buffer) >= _PART_BYTES:
+            part, self._buffer = bytes(self._buffer[:_PART_BYTES]), self._buffer[_PART_BYTES:]
+            self._send(part)
+
+    def _send(self, part: bytes | Exception | None) -> None:
+        if self._upload is None:
+            self._upload = self._storage.upload(self.temporary, iter(self._receive, None), _PART_BYTES)
+        while True:
+            try:
+                return self._parts.put(part, timeout=0.1)
+            except queue.Full:
+                if self._upload.done():  # It has failed.
+                    return self._wait()
+
+    def _receive(self) -> bytes | None:
+        part = self._parts.get()
+        if isinstance(part, Exception):
+            raise part
+        return part
+
+    def _wait(self) -> None:
+        with convert_remote_errors(self.path, "cannot write"):
+            if self._upload is not None:
+                self._upload.result()
+
+    def finish(self) -> None:
+        """Send the rest of the bytes, and wait until the store has all of them."""
+        if self._is_open:
+            self._is_open = False
+            data, self._buffer = bytes(self._buffer), bytearray()
+            if self._upload is None:
+                with convert_remote_errors(self.path, "cannot write"):
+                    self._storage.write(self.temporary, data)
+                return
+            if data:
+                self._send(data)
+            self._send(None)
+            self._wait()
+
+    def commit(self) -> None:
+        """Give the object its final name."""
+        self._storage.rename(self.temporary, self.path, overwrite=self._overwrite)
+
+    def discard(self) -> None:
+        """Abort the upload, or remove the temporary object."""
+        with contextlib.suppress(Exception):
+            if self._is_open:
+                self._is_open = False
+                if self._upload is not None:
+                    self._send(_DiscardedError())
+                    self._upload.exception()
+            else:
+                self._storage.remove(self.temporary)
+
+
+class _DiscardedError(Exception):
+    """The file is not needed any more."""
+
+
+@contextlib.contextmanager
+def convert_remote_errors(path: str, action: str) -> Iterator[None]:
+    """Convert an error of an object store in the `with` block to a WriteError."""
+    try:
+        yield
+    except RemoteError as error:
+        raise WriteError(
+            f"{action}: {error.message}",
+            kind=error.kind,
+            errno=_ERRNO.get(error.kind or ""),
+            shard=redact(path),
+            hint=error.hint,
+        ) from None
