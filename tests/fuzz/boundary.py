@@ -570,3 +570,24 @@ def _fail_to_read(data: bytes, offset: int, length: int) -> bytes:
 
 
 _READERS = [_read_part, _read_short, _read_too_much, _read_numbers, _fail_to_read]
+
+
+@_add("LocalFile")
+def _local_file(args: Arguments) -> Any:
+    return args.keep(_core.LocalFile(args.path()))
+
+
+@_add("Source.from_ranges")
+def _from_ranges(args: Arguments) -> Any:
+    """Open a source of parts of a shard, in memory or in files, rarely with gaps or at wrong offsets."""
+    data, files = args.file(samples.shards()), args.kept.get(_core.LocalFile, [])
+    starts, parts, position = [], [], 0
+    while position < len(data) and len(parts) < 8:
+        part = data[position : position + 1 + args.below(200)]
+        if files and args.rarely():
+            parts.append(args.odd((args.choose(files), args.offset(), len(part))))
+        else:
+            parts.append(args.odd(args.buffer(part)))
+        starts.append(args.offset() if args.rarely() else position)
+        position += len(part)
+    return args.keep(_core.Source.from_ranges(args.odd(len(data)), starts, parts))

@@ -94,7 +94,7 @@ def merge_ranges(
     starts: NDArray[np.int64], stops: NDArray[np.int64], max_gap_bytes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Sort ranges, merge those with small gaps between them, and divide those that are too large for one request."""
-    order = np.argsort(starts, kind="stable")
+    order = np.lexsort((stops, starts))
     starts, stops = starts[order], np.maximum.accumulate(stops[order])
     merged_starts: list[int] = []
     merged_stops: list[int] = []
