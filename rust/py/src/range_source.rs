@@ -57,7 +57,7 @@ impl Content {
     fn read(&self, start: u64, buf: &mut [u8]) -> io::Result<()> {
         match self {
             Self::Memory(data) => buf.copy_from_slice(&data.as_slice()[start as usize..][..buf.len()]),
-            Self::File { file, offset, .. } => file.read_exact_at(buf, offset + start)?,
+            Self::File { file, offset, .. } => file.read_exact_at(buf, offset.saturating_add(start))?,
         }
         Ok(())
     }
