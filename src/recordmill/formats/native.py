@@ -41,8 +41,7 @@ class NativeCodec:
         return True
 
     def native_key(self, name: str, schema: Schema) -> bytes:
-        """Return the key of a feature in messages: its name, without ``context/`` if that only avoids a name
-        conflict."""
+        """Return the key of a feature in messages: its name, without ``context/`` if a list has the same name."""
         stripped = name.removeprefix(_CONTEXT)
         if stripped != name and stripped in schema and schema[stripped].sequence and not schema[name].sequence:
             name = stripped

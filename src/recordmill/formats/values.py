@@ -34,8 +34,7 @@ _SHORT_REPR.maxstring = _SHORT_REPR.maxother = _SHORT_REPR.maxlong = 60
 
 @dataclass(slots=True)
 class ColumnArgs:
-    """One feature of many examples, in the form that ``_core.serialize`` takes. The native function reads these
-    attributes."""
+    """One feature of many examples, in the form that ``_core.serialize`` takes. It reads these attributes."""
 
     name: bytes
     lists: bool

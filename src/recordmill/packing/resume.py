@@ -282,8 +282,7 @@ class TaskRecorder:
         self._stamps, self._skipped = [stamps[count:]], self._skipped[len(skipped) :]
 
     def _find_stop(self, num_records: int) -> int:
-        """Return the end of the range of items that contains the next `num_records` records and the items skipped
-        there."""
+        """Return the end of the range of items that yielded the next `num_records` records or were skipped there."""
         stop = self._start + num_records
         for position, *_ in self._skipped:
             if position < stop:

@@ -235,8 +235,7 @@ def salvage_shards(
 
 
 def _add_missing_shards(result: SalvageResult, selection: Selection) -> SalvageResult:
-    """Add a lost range for each shard that does not exist, although the manifest or the total in the names counts
-    it."""
+    """Add a lost range for each missing shard that the manifest lists or the total in the names counts."""
     counts = selection.count_missing_records()
     lost = [
         LostRange(path, 0, None, "missing_shard", "the shard does not exist", counts.get(path, 1), path in counts)
@@ -415,8 +414,7 @@ class _Salvage:
                 ) from None
 
     def _find_keys(self, records: SoundRecords) -> list[str] | None:
-        """Return the keys of the sound records from the source's foreign index; None if keys are missing or not
-        needed."""
+        """Return the keys of the sound records from the source's foreign index; None if any is missing or none is needed."""
         shard = records.inspection.shard
         if not self._format.index_on_write or len(shard.paths) > 1:
             return None
