@@ -239,8 +239,7 @@ class ShardCollection:
         return fetch_sources(shards, which, frames[0], frames[1], limit)
 
     def request_ahead(self, positions: Ints) -> Callable[[], None]:
-        """Request the frames of records that will be read soon from remote storage; return a function that drops the
-        requests."""
+        """Request frames that will be read soon from remote storage; return a function that drops the requests."""
         (which, used), _, *frames = self._locate_frames(positions)
         window = request_frames_ahead([self.readers[number].shard for number in used], which, frames[0], frames[1])
         storage: RemoteStorage = self.storage  # type: ignore[assignment]
@@ -519,8 +518,7 @@ def open_readers(
 
 
 def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Storage) -> list[RecordmillError | None]:
-    """Load the indexes of shards; return the first damage of each shard, or None. Scan shards without a sidecar
-    concurrently."""
+    """Load the indexes of shards, and return the first damage of each. Scan shards without a sidecar in parallel."""
     if not storage.is_remote and all(map(storage.exists, map(sidecar_path, names))):
         return [_load_index_and_find_damage(reader) for reader in readers]
     import hashlib  # noqa: F401 (Scans use it in threads; an import there may find no free file descriptor.)

@@ -173,8 +173,7 @@ class ShardContent:
     is_damaged: Callable[[], bool]
 
     def differs(self, entry: ManifestShard) -> bool:
-        """Return True if this is not the shard that the manifest lists. Damage alone does not make it a different
-        shard."""
+        """Return True if this is not the shard that the manifest lists. Damage alone does not make it another one."""
         if (self.num_bytes, self.num_records, self.probes) == (entry.num_bytes, entry.num_records, entry.fingerprint):
             return False
         common = set(self.probes).intersection(entry.fingerprint) if len(entry.fingerprint) > 1 else ()

@@ -297,8 +297,7 @@ class DatasetOutput:
         return Journal("complete", renames, self._keep_existing(removals))
 
     def find_other_shards(self, paths: list[str]) -> list[str]:
-        """Return the shards of an earlier run that are not among `paths`. They are found by name and by its
-        manifest."""
+        """Return the shards of an earlier run that are not among `paths`. They are found by name or in its manifest."""
         leftover = find_leftover_shards(self._storage, self.destination, self._format, self._suffix, paths)
         old = [path for path in self._list_old_shards() if path not in set(paths)]
         return list(dict.fromkeys(leftover + old))

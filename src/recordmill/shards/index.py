@@ -77,7 +77,7 @@ def load_sidecars(path: str, storage: Storage) -> Iterator[Sidecar]:
 
 
 def find_sidecar(shard: OpenShard) -> tuple[Sidecar, Condition] | None:
-    """Find the sidecar of a shard; return the sidecar, and how the shard has changed since then."""
+    """Return the sidecar of a shard, and how the shard has changed since the sidecar was written."""
     if len(shard.paths) == 1:
         for sidecar in load_sidecars(shard.paths[0], shard.storage):
             condition = _compare_with_sidecar(sidecar, shard)

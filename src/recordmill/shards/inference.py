@@ -28,7 +28,7 @@ _DETECTION_RECORDS = 32
 
 
 def find_representative_shard(readers: Sequence[ShardReader], *, verify: bool = True) -> ShardReader:
-    """Return the first shard whose schema is saved, or can be inferred because a record is intact."""
+    """Return the first shard with a saved schema or with an intact record, from which a schema can be inferred."""
     first_with_records = None
     for reader in readers:
         sidecar = reader.sidecar

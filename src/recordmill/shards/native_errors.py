@@ -80,7 +80,7 @@ def convert_memory_error(
 ) -> MemoryError:
     """Build a MemoryError that names the shard and, if it is known, the record.
 
-    The result is not a `RecordmillError`, because a loader could skip such an error, and thus an intact record.
+    It is not a `RecordmillError`, because loaders may skip records that raise such errors, and the record is intact.
     """
     record = _find_record(getattr(error, "ordinal", None), records)
     location = shard if record is None else f"record {record} of {shard}"
