@@ -83,7 +83,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
     source : Source, path, or iterable of mappings or bytes
         Source of image files: `ImageFolder`, `LabelFile`, `ListFile`, `Table`, `ImagePairs`, or a path, for which one
         of these is chosen. Instead of a source, an iterable of examples (mappings from feature names to values) or of
-        payloads (bytes) is written as by `ShardWriter`.
+        payloads (bytes) can be given; it is written as by `ShardWriter`.
     destination : path
         Prefix of the shard names, or the name of a single shard.
     format : str, optional

@@ -414,7 +414,7 @@ class _Salvage:
                 ) from None
 
     def _find_keys(self, records: SoundRecords) -> list[str] | None:
-        """Return the keys of the sound records from the source's index file; None if any is missing or none is needed."""
+        """Return the keys of the sound records from the source's index file; None if keys are missing or not needed."""
         shard = records.inspection.shard
         if not self._format.index_on_write or len(shard.paths) > 1:
             return None

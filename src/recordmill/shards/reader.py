@@ -346,7 +346,7 @@ class ShardReader:
         return self._iterate_stream(stream, shard, 0 if sidecar is None else sidecar.num_records)
 
     def _find_sidecar(self, shard: OpenShard) -> Sidecar | None:
-        """Find the sidecar of the shard without a scan; return None if there is none, or if the shard is damaged."""
+        """Find the sidecar of the shard without a scan; return None if there is none, or if faults are known."""
         if self._loaded is not None:
             return None if self._loaded.faults else self._loaded.sidecar
         with native_errors(shard.name):
