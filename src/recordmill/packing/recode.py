@@ -85,8 +85,8 @@ def recode_image(data: Any, recoding: Recoding) -> tuple[bytes, Shape]:
 def recode_png_files(files: Ragged, recoding: Recoding) -> tuple[Ragged, list[Shape | None]]:
     """Recode PNG files natively; return their new bytes and shapes.
 
-    The shape is None for files that need `recode_image`: other formats, and PNG files that contain more than 8-bit
-    pixels.
+    The shape is None for files that need `recode_image`: other formats, and PNG files with other content than plain
+    8-bit pixels.
     """
     if recoding.encode != "png" or not recoding.keeps_size:
         return Ragged.from_rows([b""] * len(files)), [None] * len(files)
