@@ -1,1 +1,1 @@
-"""What belongs to a dataset as a whole: the names of its shards, its manifest, and the lock and journal of writers."""
+"""Names of the shards of a dataset, its manifest, and the lock and the journal of its writers."""

@@ -114,7 +114,7 @@ def _build_journal(content: dict[str, Any]) -> Journal:
 def apply_journal(storage: Storage, folder: str, journal: Journal) -> list[tuple[str, WriteError]]:
     """Perform the steps of a journal that were not performed yet.
 
-    Returns (path, error) for each optional file that may not be created.
+    Returns (path, error) for each optional file that could not be created, for example because of permissions.
     """
     failed = []
     for rename in journal.renames:

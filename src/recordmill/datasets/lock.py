@@ -1,8 +1,9 @@
 """The lock of a destination: a hidden file that exists while a process writes there.
 
 The file is created with its whole content in one step that fails if the file exists. Unlike `flock`, this works on all
-file systems. A writer takes over the lock of a dead process of this machine. It cannot know whether a process of
-another machine or container is alive, so such a lock stays until the user breaks it with ``break_lock=True``.
+file systems. A writer takes over the lock of a dead process on this machine. It cannot know whether a process on
+another machine or in another container is alive, so such a lock stays until the user breaks it with
+``break_lock=True``.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class LockOwner:
     started : str
         Time at which the lock was taken, in UTC.
     process_start : str or None
-        Boot id and start time, to distinguish the process from a later one with the same id; None if unknown.
+        Boot id and start time of the process, which distinguish it from a later process with the same id; None if
+        unknown.
     namespace : str or None
         Process id namespace, which differs between containers; None if unknown.
     token : str
@@ -96,7 +98,8 @@ class WriterLock:
             raise locked_error(self._path, owner)
         if owner is None and not break_lock and self._storage.exists(self._path):
             raise locked_error(self._path, None)
-        # Only one of several processes can rename the stale file. If another process has replaced it meanwhile, undo.
+        # Only one of several processes can rename the stale file. If another process has replaced that file meanwhile,
+        # the rename is undone.
         removed = f"{self._path}.tmp-{os.urandom(6).hex()}"
         try:
             self._storage.rename(self._path, removed, overwrite=True)
@@ -188,7 +191,7 @@ def _describe_this_process() -> LockOwner:
 
 
 def _read_process_start(pid: int) -> str | None:
-    """Return the boot id and the start time of a process since the boot; "dead" for a zombie; None if unknown."""
+    """Return the boot id and the time from boot to process start; "dead" for a zombie; None if unknown."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()

@@ -18,7 +18,7 @@ from recordmill.errors import ManifestError
 from recordmill.storage.base import Storage
 
 VERSION = 1
-# A larger file is not read. The manifest of a million shards has about 250 MB.
+# Files larger than this are not read. The manifest of a million shards has about 250 MB.
 _MAX_BYTES = 1 << 30
 
 # (offset, CRC-32C) of some blocks of a file, as `compute_probes` returns them.
@@ -97,7 +97,7 @@ def find_manifests(names: Sequence[str]) -> list[str]:
 
 
 def is_manifest(path: str) -> bool:
-    """Return True if a file is a manifest, by its name."""
+    """Return True if the name of a file is that of a manifest."""
     name = os.path.basename(path)
     return name.startswith(".") and name.endswith(MANIFEST_SUFFIX)
 

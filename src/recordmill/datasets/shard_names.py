@@ -1,7 +1,7 @@
 """Names of the shards of a dataset, and of the hidden files that belong to the dataset as a whole.
 
 A destination, such as ``out/train``, is the prefix of all shard names. The manifest, the lock, the journal and the
-progress of a run are hidden files in the same folder, whose names begin with the last part of the prefix.
+progress file of a run are hidden files in the same folder. Their names begin with the last part of the prefix.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ MANIFEST_SUFFIX = ".manifest.json"
 JOURNAL_SUFFIX = ".journal.json"
 LOCK_SUFFIX = ".lock"
 PROGRESS_SUFFIX = ".progress.jsonl"
-# Files of a plan of `plan_pack`. They have temporary names, so that the next writer removes those of an abandoned plan.
+# Files that belong to a plan of `plan_pack`. They have temporary names, so that the next writer removes them if the
+# plan was abandoned.
 PARTS_SUFFIX = ".parts"
 PART_SUFFIX = ".part"
 _DATASET_SUFFIXES = (MANIFEST_SUFFIX, JOURNAL_SUFFIX, LOCK_SUFFIX, PROGRESS_SUFFIX, PARTS_SUFFIX, PART_SUFFIX)
@@ -51,7 +52,7 @@ def dataset_file_path(prefix: str, suffix: str) -> str:
 def build_shard_paths(
     destination: str | os.PathLike[str], format_: Format, num_shards: int, suffix: str = ""
 ) -> list[str]:
-    """Return the paths of the shards of a destination; `suffix` is that of the compression, such as ``.gz``."""
+    """Return the paths of the shards of a destination; `suffix` is the compression suffix, such as ``.gz``."""
     prefix = build_path_prefix(destination)
     return [build_shard_path(prefix, format_, shard, num_shards, suffix) for shard in range(num_shards)]
 
@@ -126,7 +127,7 @@ def _find_consecutive_shards(storage: Storage, prefix: str, pattern: str, suffix
 
 
 def is_name_of_dataset(name: str, prefix_name: str) -> bool:
-    """Return True if a file name (without folder) may be that of a shard with this prefix."""
+    """Return True if a file name (without folder) may belong to a shard with this prefix."""
     match = _COUNTED_NAME.fullmatch(name)
     if match is not None and match["prefix"] == prefix_name:
         return True
@@ -150,7 +151,7 @@ def _is_temporary_file_of(name: str, prefix_name: str) -> bool:
     final = match["name"]
     if final in {f".{prefix_name}{suffix}" for suffix in _DATASET_SUFFIXES}:
         return True
-    if _is_temporary_file_of(final, prefix_name):  # The record of a part was being written.
+    if _is_temporary_file_of(final, prefix_name):  # This is an unfinished part record.
         return True
     # Sidecars are hidden files whose names end with a suffix of their own, as in ``.train.rec.rmx``.
     candidates = {final, os.path.splitext(final.removeprefix("."))[0]}

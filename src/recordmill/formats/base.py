@@ -16,7 +16,7 @@ from recordmill.types import FrameIndex, Ragged
 
 @dataclass(frozen=True, slots=True)
 class Framing:
-    """How a format delimits the records in a file, whatever the records contain.
+    """How a format delimits the records in a file, independently of their content.
 
     Parameters
     ----------
@@ -25,8 +25,9 @@ class Framing:
     min_payload_bytes, max_payload_bytes : int
         Smallest and largest length of a payload.
     find_starts : callable or None
-        Takes bytes that begin at a multiple of 8 bytes from the start of a shard; returns the positions in them at
-        which a record begins, whatever precedes it. None if other bytes can look like the beginning of a record.
+        Function that takes a piece of a shard, whose offset is a multiple of 8 bytes, and returns the positions in this
+        piece at which a record begins, even if the bytes before the record are damaged. None if other bytes can look
+        like the beginning of a record.
     """
 
     kind: _core.FrameKind
@@ -60,7 +61,7 @@ class PayloadCodec(Protocol):
 
     @property
     def is_recognizable(self) -> bool:
-        """Whether `accepts` may also detect the payload type in formats in which it is not usual."""
+        """Whether `accepts` is reliable enough to detect this payload type in formats that rarely contain it."""
         ...
 
     def compile_schema(self, schema: Schema) -> Any:
@@ -89,7 +90,7 @@ class PayloadCodec(Protocol):
         first : int
             Position of the first example.
         known : Schema, optional
-            Without a schema: the features of earlier examples, whose kinds the values must have.
+            Features of earlier examples, used if there is no schema. New values must have the same kinds.
         """
         ...
 
@@ -138,7 +139,7 @@ class InferredFeatures:
     features : dict of str to FeatureSummary
         Features by name.
     fault : str or None
-        Error of the next payload, if it could not be parsed.
+        Error of the payload after these, if it could not be parsed.
     """
 
     num_records: int
@@ -175,7 +176,7 @@ class Format:
     Parameters
     ----------
     name : str
-        Name by which callers choose it.
+        Name by which callers choose the format.
     framing : Framing
         How records are delimited.
     payloads : tuple of PayloadCodec
@@ -195,10 +196,10 @@ class Format:
     spans_files : bool
         Whether a record may start in one shard and continue in the next.
     looks_like : callable
-        Takes the first uncompressed bytes of a shard and its length in bytes (None if unknown); returns whether the
-        shard is of this format.
+        Function that takes the first uncompressed bytes of a shard and the length of the shard in bytes (None if
+        unknown). It returns whether the shard has this format.
     prefixes : tuple of str
-        Usual beginnings of names of shards that have none of `suffixes`.
+        Usual beginnings of shard names that end with none of `suffixes`, such as ``part-``.
     """
 
     name: str

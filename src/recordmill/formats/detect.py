@@ -49,7 +49,7 @@ def detect_format(head: bytes, num_bytes: int | None) -> Format | None:
 
 
 def guess_format_from_name(name: str) -> Format | None:
-    """Guess the format of a shard from its file name, if its content matches no format.
+    """Guess the format of a shard from its file name. Used if the content matches no format.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class NativeCodec:
 
     @property
     def is_recognizable(self) -> bool:
-        """Return True, because bytes of other types can hardly ever be parsed as this message."""
+        """Return True, because payloads of other types can rarely be parsed as this message."""
         return True
 
     def native_key(self, name: str, schema: Schema) -> bytes:
@@ -89,7 +89,7 @@ class NativeCodec:
         Parameters
         ----------
         parsed : sequence of (values, row_splits, frame_splits)
-            Byte strings are ``(data, splits)`` or a list.
+            One entry per feature. The values of byte strings are ``(data, splits)`` or a list.
         schema : Schema
         num_records : int
 
@@ -131,7 +131,7 @@ class NativeCodec:
         first : int
             Position of the first example.
         known : Schema, optional
-            Without a schema: the features of earlier examples, whose kinds the values must have.
+            Features of earlier examples, used if there is no schema. New values must have the same kinds.
 
         Returns
         -------
@@ -192,7 +192,7 @@ class NativeCodec:
         return InferredFeatures(num_records, features, None if fault is None else fault[5])
 
     def accepts(self, payloads: Ragged) -> bool:
-        """Return True if all payloads can be parsed, and at least one of them has a feature or all are empty."""
+        """Return True if all payloads can be parsed. If none of them has a feature, all must be empty."""
         found = self.infer_features(payloads)
         return found.fault is None and (bool(found.features) or not len(payloads.data))
 

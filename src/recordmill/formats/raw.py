@@ -29,7 +29,7 @@ class RawCodec:
         return False
 
     def compile_schema(self, schema: Schema) -> None:
-        """Only check the schema, because raw payloads are not parsed; raise FeatureError for other features."""
+        """Raise FeatureError if a schema has other features than ``payload``. Raw payloads are not parsed."""
         if set(schema) != {FEATURE} or schema[FEATURE] != Feature("bytes"):
             message = "the only feature of raw payloads must be a single byte string"
             raise FeatureError(message, kind="feature_mismatch", expected=FEATURE, found=", ".join(schema))

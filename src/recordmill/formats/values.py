@@ -34,7 +34,7 @@ _SHORT_REPR.maxstring = _SHORT_REPR.maxother = _SHORT_REPR.maxlong = 60
 
 @dataclass(slots=True)
 class ColumnArgs:
-    """One feature of many examples, in the form that ``_core.serialize`` takes. The function reads these attributes."""
+    """One feature of many examples, in the form that ``_core.serialize`` takes. It reads these attributes."""
 
     name: bytes
     lists: bool
@@ -62,7 +62,7 @@ def convert_to_column(
     kinds : collection of str
         Feature kinds that the payload can hold.
     known : Feature, optional
-        Without an entry in the schema: the feature in earlier examples, whose kind the values must have.
+        The feature in earlier examples, used if the schema has no entry for it. New values must have the same kind.
 
     Returns
     -------
@@ -222,7 +222,7 @@ def _flatten_numbers(
 def _to_exact_array(row: Any) -> NDArray[Any]:
     """Convert a value to an array. A mix of integers and floats becomes an array of objects, to keep integers exact."""
     array = np.asarray(row)
-    # NumPy converts integers to floats in a mix, and also if no integer dtype can represent all of them.
+    # NumPy converts integers to floats if a value has both, and also if no integer dtype can represent all integers.
     return np.asarray(row, object) if array.dtype.kind == "f" and _contains_integers(row) else array
 
 

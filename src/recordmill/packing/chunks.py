@@ -48,7 +48,7 @@ DECODE_LIMITS = ChunkLimits(64, 1 << 20)
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Items `start` to `stop` of the output order, for one worker; `ordinal` numbers the chunks of a queue."""
+    """Items for one worker, from `start` to `stop` in the output order; `ordinal` is the position in the queue."""
 
     ordinal: int
     start: int

@@ -157,7 +157,7 @@ _ENCODINGS = ", ".join(get_args(Encoding))
 
 @dataclass(frozen=True, slots=True)
 class PackOptions:
-    """The options of `pack` for a source of files, with their defaults; see there for their meaning."""
+    """The options of `pack` for a source of files, with their defaults. The docstring of `pack` explains them."""
 
     format: str | None = None
     shards: int | None = None

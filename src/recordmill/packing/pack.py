@@ -81,16 +81,17 @@ def pack(  # noqa: PLR0913 (the options of one command)
     Parameters
     ----------
     source : Source, path, or iterable of mappings or bytes
-        Source of image files: `ImageFolder`, `LabelFile`, `ListFile`, `Table`, `ImagePairs`, or a path for which one
-        of these is chosen. Mappings from feature names to values, and payloads as bytes, are written as `ShardWriter`
-        writes them.
+        Source of image files: `ImageFolder`, `LabelFile`, `ListFile`, `Table`, `ImagePairs`, or a path, for which one
+        of these is chosen. Instead of a source, an iterable of examples (mappings from feature names to values) or of
+        payloads (bytes) can be given; it is written as by `ShardWriter`.
     destination : path
         Prefix of the shard names, or the name of a single shard.
     format : str, optional
-        Record format, such as "tfrecord", "ofrecord" or "recordio"; by default the one whose suffix `destination` has
-        (``train.rec``), else TFRecord.
+        Record format, such as "tfrecord", "ofrecord" or "recordio"; by default derived from the suffix of `destination`
+        (such as ``.rec``), else TFRecord.
     shards : int, optional
-        Number of shards, 1 by default. Each contains consecutive records; their numbers differ by at most one.
+        Number of shards, 1 by default. Each shard contains consecutive records; the sizes of the shards differ by at
+        most one record.
     max_shard_bytes : int, optional
         Uncompressed size in bytes above which a new shard starts; cannot be combined with `shards`.
     payload : str, optional
@@ -104,12 +105,13 @@ def pack(  # noqa: PLR0913 (the options of one command)
         Names of the features; by default ``images`` and ``labels`` in OFRecord, otherwise ``image`` and ``label``.
         Masks are stored as `label_feature`.
     label_kind : str, optional
-        Kind of the labels: "int32", "int64", "float32", or "vector" for float32 vectors. By default integers are stored
-        as int64, in OFRecord as int32 and in image records as float32; other numbers as float32.
+        Kind of the labels: "int32", "int64", "float32", or "vector" for float32 vectors. By default, integers are
+        stored as int64 (OFRecord: int32, image records: float32), and other numbers as float32.
     keep_shape : bool
         Whether to store the features ``height`` and ``width`` of each image.
     keep_name : bool or str
-        Whether to store the file name as listed by the source, as feature ``name`` or under the given name.
+        Whether to store the file name as the source lists it. True stores it as feature ``name``; a string is the name
+        of another feature.
     encode : str, optional
         Encoding to which each image is converted (needs Pillow). PNG and TIFF keep palette indices, transparency and
         16-bit gray. JPEG and WebP replace palette indices by colors and raise an error for 16-bit images; JPEG drops
@@ -130,8 +132,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
         Whether JPEG images get a restart marker after each row of blocks, which allows decoding a crop without the
         rows above it. True by default; files become 0.1 % larger.
     mask : str
-        "png" stores the bytes of the mask file, "raw" its values as an array of uint8 or little-endian uint16 with the
-        features ``height``, ``width`` and ``dtype``.
+        How masks are stored. "png" stores the bytes of the mask file, "raw" stores its values as an array of uint8 or
+        little-endian uint16 with the features ``height``, ``width`` and ``dtype``.
     shuffle : int, optional
         Seed of a random permutation of all records.
     workers : int or None
@@ -144,15 +146,15 @@ def pack(  # noqa: PLR0913 (the options of one command)
     on_error : str
         Treatment of images that cannot be used: "stop" raises an error, "skip" reports them in the result.
     progress : bool or callable, optional
-        Whether to show progress on standard error; by default if that is a terminal. A callable receives the number
-        of finished records and the total, or None if the total is unknown.
+        Whether to show progress on standard error; by default only if it is a terminal. A callable is called with the
+        number of finished records and the total number, which is None if unknown.
     overwrite : bool
         Whether to replace existing shards.
     schema : Schema, optional
         Schema of examples; by default it is inferred.
     entry_points : bool
-        Whether to store entry points of JPEG images beside the shards, as `build_index` does. Images that are encoded
-        with restart markers do not need them.
+        Whether to store entry points of JPEG images beside the shards, as `build_index` does. Entry points are
+        positions at which decoding of a crop can start. Images that are encoded with restart markers do not need them.
     index : str
         "auto" stores a sidecar index beside each shard. With "never", the first `open` builds it.
     resume : bool
@@ -161,7 +163,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
         run ends early, keep its finished shards, so that the next run can resume. Requires a source of files.
     break_lock : bool
         Whether to write even if another process has locked the destination. The lock of a dead process of this machine
-        is always ignored. Use this only if you know that the process, on another machine, no longer runs.
+        is always ignored. Use this only for the lock of a process on another machine, if you know that this process no
+        longer runs.
     storage_options : mapping of str to object, optional
         Settings for a destination such as ``s3://bucket/train``, as in `open`.
 
@@ -172,11 +175,11 @@ def pack(  # noqa: PLR0913 (the options of one command)
     Raises
     ------
     InputError, MissingInputError, LabelError, ImageError
-        If the source, one of its labels or one of its images cannot be used, or does not exist. No shard is written.
+        If the source, a label or an image does not exist or cannot be used. No shard is written.
     UnsupportedPathError
         If `source` or `destination` is an address, such as ``s3://bucket/train``.
     OutputExistsError
-        If a shard of that name exists.
+        If a shard with one of the new names exists and `overwrite` is False.
     DestinationLockedError
         If another writer is writing to the same destination.
     ResumeError

@@ -59,8 +59,8 @@ class PackResult:
     skipped : list of (str, str)
         Path and cause of each image that was skipped, in the order of the source.
     warnings : list of str
-        Indexes that could not be written beside their shards, for example because of permissions. `pack` also emits
-        each as a RuntimeWarning.
+        One message for each index that could not be written beside its shard, for example because of permissions.
+        `pack` also emits each message as a RuntimeWarning.
     """
 
     num_records: int
@@ -93,7 +93,7 @@ class PackResult:
 
 @dataclass(frozen=True, slots=True)
 class PackRun:
-    """What determines the bytes of the shards of a run.
+    """Everything that determines the bytes of the shards of a run.
 
     Parameters
     ----------
@@ -126,7 +126,8 @@ class ShardPacker:
     check_chunk : callable
         Called with each chunk before its records are written; it may raise an error.
     on_appended : callable
-        Called after a chunk is written, with its task, the chunk, and its skipped items as in `FinishedShard`.
+        Called after a chunk is written, with the task, the chunk, and the skipped items of the chunk as in
+        `FinishedShard`.
     on_finished : callable
         Called with each task whose shards are finished.
     """
@@ -216,7 +217,7 @@ class FilePacker:
         return self.storage or self.options.choose_output_storage(self.destination)
 
     def prepare(self, seed: int | None) -> PackRun:
-        """Check the source and the options, and find out what determines the bytes of the shards."""
+        """Check the source and the options, and return what determines the bytes of the shards."""
         codec = get_payload(self.records.payload, self.format)
         self._check_combinations()
         names, schema, items = build_schema_and_convert_labels(
@@ -384,7 +385,7 @@ def describe_finished(prefix: str, manifest: Manifest, storage: Storage) -> Pack
 
 
 def check_no_empty_shard(format_: Format, shards: Sequence[ShardOutput]) -> None:
-    """Raise ImageError if a shard has no record and readers of the format do not support that."""
+    """Raise ImageError if a shard has no record and readers of the format do not support empty shards."""
     if format_.framing.min_payload_bytes and any(shard.num_records == 0 for shard in shards):
         raise ImageError(
             f"all images of a shard were skipped, but readers of {format_.name} do not support empty shards",

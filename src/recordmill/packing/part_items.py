@@ -1,6 +1,7 @@
 """Store the items of the parts of a plan in one file, so that each worker reads only the items of its part.
 
-The items of a part are a ZIP file of NumPy arrays (``.npz``) without pickled objects, and the parts follow one another.
+Each part is stored as a ZIP file of NumPy arrays (``.npz``) without pickled objects. The file consists of these ZIP
+files, one after another.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from recordmill.packing.chunks import Order
 from recordmill.packing.sources.base import Items
 from recordmill.types import Ragged
 
-# More threads than CPUs, because on a network file system a thread mostly waits for the answer of the server.
+# There are more threads than CPUs, because a thread on a network file system mostly waits for the server.
 _STAMP_THREADS = 16
 
 
@@ -46,7 +47,7 @@ class PartItems:
 
 
 def select_part(items: Items, order: Order, span: range) -> PartItems:
-    """Return the items in a range of the output order, with absolute paths and the present stamps of their files."""
+    """Return the items in a range of the output order, with absolute paths and the current stamps of their files."""
     rows = np.arange(span.start, span.stop) if order is None else order[span.start : span.stop]
     part = items.take(slice(span.start, span.stop) if order is None else rows)
     part = replace(
@@ -99,7 +100,7 @@ def serialize_part(part: PartItems) -> bytes:
 
 
 def parse_part(data: bytes) -> PartItems:
-    """Return the part with these bytes; raise ValueError if they are not those of a part."""
+    """Parse the bytes of a part; raise ValueError if they are invalid."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             arrays = dict(file)

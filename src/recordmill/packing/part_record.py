@@ -45,7 +45,7 @@ class PackedShard:
 
 @dataclass(frozen=True, slots=True)
 class PartRecord:
-    """What a finished part consists of.
+    """The shards, skipped images and warnings of a finished part.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def record_path(prefix: str, digest: str, part: int) -> str:
 
 
 def write_part_record(storage: Storage, path: str, record: PartRecord) -> None:
-    """Write a record, replacing that of an earlier attempt."""
+    """Write the record of a part, and replace the record of an earlier attempt."""
     # The folder is not synced: if a crash of the machine undoes the rename, the part is packed again.
     file = write_temporary_file(
         storage, path, json.dumps(asdict(record), separators=(",", ":")).encode(), overwrite=True
@@ -106,7 +106,7 @@ def _build_shard(entry: dict[str, Any]) -> PackedShard:
 
 
 def list_kept_files(storage: Storage, prefix: str, digest: str) -> set[str]:
-    """Return the names of the records of a plan, and of the files that they list."""
+    """Return the names of the part records of a plan, and of the files that these records list."""
     folder, start = os.path.split(dataset_file_path(prefix, f"{PART_SUFFIX}.tmp-{digest}"))
     names = {name for name in storage.list_names(folder) if name.startswith(start)}
     records = [load_part_record(storage, os.path.join(folder, name)) for name in names]

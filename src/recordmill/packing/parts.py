@@ -53,7 +53,7 @@ from recordmill.storage.addresses import is_address
 from recordmill.storage.compression import SUFFIXES
 from recordmill.suggestions import suggest_arguments
 
-# Missing parts that an error lists by number.
+# An error lists at most this many missing parts by number.
 _MAX_LISTED = 8
 
 
@@ -61,9 +61,9 @@ _MAX_LISTED = 8
 def pack_part(plan: PackPlan, part: int, *, workers: int | None = 1, worker_kind: WorkerKind = "threads") -> PackResult:
     """Pack one part of a plan: write its shards under temporary names beside their final ones.
 
-    The call may be repeated, also by several processes at the same time: a part that is packed and intact is not packed
-    again, and every attempt writes the same bytes. After an error or a kill, the part has to be packed again; other
-    parts are not affected.
+    The same part may be packed repeatedly, even by several processes at the same time: every attempt writes the same
+    bytes, and a part that is already packed and intact is skipped. If a process fails or is killed, only its part has
+    to be packed again.
 
     Parameters
     ----------
@@ -79,17 +79,18 @@ def pack_part(plan: PackPlan, part: int, *, workers: int | None = 1, worker_kind
     Returns
     -------
     PackResult
-        Counts and skipped images of this part. The shards get the paths in it only in `finish_pack`.
+        Counts and skipped images of this part. Its `paths` are the final paths, which the shards get in `finish_pack`.
 
     Raises
     ------
     PlanError
-        If an image has changed since the plan was made, this process has other package versions than the one that made
-        the plan, or it does not find the plan at the destination. `part` is the number of the part, `shard` the image.
+        If an image has changed since the plan was made, if this process has other package versions than the process
+        that made the plan, or if the plan is not found at the destination. The attribute `part` is the number of the
+        part, and `shard` is the image.
     ImageError
         If an image cannot be used. The error names the file.
     ResumeError
-        If the part is packed, but an image has changed between that and the plan.
+        If an earlier run has packed the part, and an image has changed between that run and the plan.
     OutputExistsError, WriteError
         If a shard exists, the folder is not writable, or the disk is full.
     IndexError
@@ -121,7 +122,7 @@ def pack_part(plan: PackPlan, part: int, *, workers: int | None = 1, worker_kind
 
 
 def _check_versions(plan: PackPlan, part: int) -> None:
-    """Raise PlanError if this process has other versions of packages than the one that made the plan."""
+    """Raise PlanError if this process has other package versions than the process that made the plan."""
     for name, version in find_versions(plan.builder).items():
         if version != plan.versions.get(name):
             raise PlanError(
@@ -135,7 +136,7 @@ def _check_versions(plan: PackPlan, part: int) -> None:
 
 
 def _load_items(plan: PackPlan, part: int) -> PartItems | None:
-    """Read the items of a part; return None if the plan was finished. Raise PlanError if the plan is not in place."""
+    """Read the items of a part; return None if the plan was finished. Raise PlanError if the plan is not found."""
     path = os.path.join(os.path.dirname(plan.destination), plan.items_file)
     start, stop = plan.offsets[part : part + 2]
     if not plan.items_file:
@@ -183,7 +184,7 @@ def _describe_committed_part(plan: PackPlan, part: int) -> PackResult:
 
 
 def _check_unchanged(part: int, items: PartItems, stamps: NDArray[np.uint32]) -> None:
-    """Raise ResumeError if an image has changed between the time when the part was packed and the plan."""
+    """Raise ResumeError if an image has changed after the part was packed and before the plan was made."""
     if not np.array_equal(stamps, items.stamps):
         changed = np.flatnonzero(stamps != items.stamps) if len(stamps) == len(items.stamps) else [0]
         raise ResumeError(
@@ -205,7 +206,7 @@ class _PartWriter:
         self._storage = plan.choose_storage()
 
     def write(self) -> PartRecord:
-        """Write the part, unless an error occurs; then remove its files."""
+        """Write the part. If an error occurs, remove its files."""
         plan = self._plan
         try:
             sink = self._create_sink()
@@ -296,8 +297,8 @@ def _build_result(folder: str, records: Sequence[PartRecord]) -> PackResult:
 def finish_pack(plan: PackPlan) -> PackResult:
     """Check that all parts of a plan are packed, write the manifest, and give the shards their final names.
 
-    Of each shard, the size and the checksums of eight blocks are compared with the record of its part. If the plan was
-    finished before, return the same counts without skipped images.
+    The size of each shard and the checksums of eight of its blocks are compared with the record of its part. If the
+    plan was finished before, the result has the same counts, but lists no skipped images.
 
     Parameters
     ----------
@@ -311,10 +312,10 @@ def finish_pack(plan: PackPlan) -> PackResult:
     Raises
     ------
     PlanError
-        If a part is missing or damaged, or the plan is not found at the destination. `part` is the first such part.
-        The other parts are kept.
+        If a part is missing or damaged, or if the plan is not found at the destination. The attribute `part` is the
+        number of the first missing or damaged part. The other parts are kept.
     OutputExistsError
-        If a shard of that name exists.
+        If a shard with one of the new names exists.
     DestinationLockedError
         If another writer has taken over the destination.
     ImageError

@@ -30,7 +30,7 @@ from recordmill.storage.local import LOCAL
 from recordmill.suggestions import check_option_names, suggest_arguments
 
 _VERSION = 1
-# `pack_part` has these options of its own.
+# `pack_part` takes these options itself.
 _OPTIONS_OF_PARTS = ("workers", "worker_kind")
 
 
@@ -56,7 +56,7 @@ class PackPlan:
         Name of the hidden file beside the shards that contains the items of all parts; empty if the dataset that the
         plan would write exists already.
     offsets : tuple of int
-        Offset of each part in that file in bytes, and its size.
+        Offset of each part in `items_file`, followed by the size of the file, in bytes.
     builder : object
         Options of the records and images.
     outputs : object
@@ -103,7 +103,7 @@ class PackPlan:
         Parameters
         ----------
         path : path
-            The file; an existing one is replaced.
+            Path of the file. An existing file is replaced.
 
         Raises
         ------
@@ -131,7 +131,7 @@ class PackPlan:
         FileNotFoundError
             If the file does not exist.
         PlanError
-            If the file is not a plan, or was written by another version of recordmill that writes plans differently.
+            If the file is not a plan, or if another version of recordmill wrote it in another format.
         """
         try:
             content = _check_version(json.loads(LOCAL.read(os.fspath(path))))
@@ -175,8 +175,8 @@ def plan_pack(source: Source | str | os.PathLike[str], destination: str | os.Pat
     parts are packed, `finish_pack` gives the shards their final names. The bytes of all files equal those that `pack`
     writes with the same options.
 
-    From the plan to `finish_pack`, the destination is locked: other writers raise DestinationLockedError, unless the
-    process that made the plan has ended on their machine. A writer that takes over the lock makes the plan invalid.
+    The destination is locked until `finish_pack`: other writers raise DestinationLockedError. After the process that
+    made the plan has ended, a writer on the same machine takes over the lock, which makes the plan invalid.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def plan_pack(source: Source | str | os.PathLike[str], destination: str | os.Pat
         Options of `pack`, except `workers`, `worker_kind`, `progress`, `schema` and `entry_points`. Each shard is a
         part, so `shards` is the number of parts; with `max_shard_bytes` there is one part, because the start of a shard
         depends on all images before it. With ``resume=True``, parts that an interrupted run has packed with the same
-        source and options are kept; without, they are removed.
+        source and options are kept; otherwise they are removed.
 
     Returns
     -------
@@ -200,7 +200,7 @@ def plan_pack(source: Source | str | os.PathLike[str], destination: str | os.Pat
     InputError, MissingInputError, LabelError
         If the source cannot be used, or does not exist.
     OutputExistsError
-        If a shard of that name exists.
+        If a shard with one of the new names exists and `overwrite` is False.
     DestinationLockedError
         If another writer is writing to the same destination.
     ResumeError

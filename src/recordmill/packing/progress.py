@@ -1,4 +1,4 @@
-"""Report the progress of packing: as a line with rate and remaining time, or by calls of a function."""
+"""Report the progress of packing: print a line with the rate and the remaining time, or call a function."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Decode images and masks, crop and resize them, and encode them again.
 
-JPEG to JPEG and PNG to PNG without a change of size run natively. Pillow handles all other cases.
+Native code converts JPEG to JPEG and PNG to PNG if the size does not change. Pillow handles all other cases.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _STORED_MODES = {
 _LOSSY = ("jpeg", "webp")
 # Largest width or height that an encoding stores. The JPEG limit is JPEG_MAX_DIMENSION of libjpeg.
 _MAX_SIDE = {"jpeg": 65_500, "webp": 16_383}
-# Default of MAX_IMAGE_PIXELS of Pillow, used if Pillow is not imported or has no limit.
+# Default value of Pillow's MAX_IMAGE_PIXELS, used if Pillow is not imported or has no limit.
 _MAX_PIXELS = 89_478_485
 
 
@@ -85,7 +85,8 @@ def recode_image(data: Any, recoding: Recoding) -> tuple[bytes, Shape]:
 def recode_png_files(files: Ragged, recoding: Recoding) -> tuple[Ragged, list[Shape | None]]:
     """Recode PNG files natively; return their new bytes and shapes.
 
-    The shape is None for files that need `recode_image`: other formats, and PNG with more than plain 8-bit pixels.
+    The shape is None for files that need `recode_image`: other formats, and PNG files with other content than plain
+    8-bit pixels.
     """
     if recoding.encode != "png" or not recoding.keeps_size:
         return Ragged.from_rows([b""] * len(files)), [None] * len(files)
@@ -276,7 +277,7 @@ def _check_encodable_size(size: tuple[int, int], encoding: Encoding) -> None:
 
 
 def _encode_image(image: Image, recoding: Recoding) -> bytes:
-    """Encode an image that already has a Pillow mode which the encoding can store."""
+    """Encode an image whose Pillow mode the encoding can store."""
     options = dict(_SAVE_OPTIONS[recoding.encode])
     if recoding.encode in _LOSSY:
         options["quality"] = recoding.quality
@@ -347,7 +348,7 @@ _THREAD = _ThreadFile()
 def get_thread_output_file() -> IO[bytes]:
     """Return the in-memory output file of this thread, rewound to its start; every call returns the same file.
 
-    Pillow writes JPEG to a file descriptor without copies in Python.
+    The file has a file descriptor, so that Pillow writes JPEG to it without copies in Python.
     """
     output = _THREAD.output
     if output is None or output.process != os.getpid():

@@ -17,7 +17,7 @@ from recordmill.packing.sources.base import Items, Labels
 from recordmill.schema import Feature, Kind, Schema
 from recordmill.types import Ragged
 
-# Kind in which integers are stored, by payload codec, if the readers of the format do not expect int64.
+# Kind in which integers are stored, for payload codecs whose readers do not expect int64.
 _INTEGER_KINDS: dict[str, Kind] = {"ofrecord": "int32", "irheader": "float32"}
 
 

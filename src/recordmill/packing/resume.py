@@ -192,7 +192,7 @@ class RunRecord:
         write_file_atomically(self._storage, self._path, b"".join(map(_encode_line, lines)))
 
     def keep_only(self, numbers: Container[int]) -> None:
-        """Remove all entries except these shard numbers from `finished`. Only `start` changes the file."""
+        """Remove the entries of all other shards from `finished`. The file does not change until `start`."""
         self.finished = {number: shard for number, shard in self.finished.items() if number in numbers}
 
     def load(self) -> bool:
@@ -250,7 +250,8 @@ class TaskRecorder:
 
     def __init__(self, record: RunRecord, span: range, number: int) -> None:
         self._record, self.number = record, number
-        # Range of the items that belong to no recorded shard; the lists below describe those that are written.
+        # Range of the items that do not belong to a recorded shard yet. The lists below describe the items of this
+        # range that have been written.
         self._start, self._end = span.start, span.stop
         self._stamps: list[NDArray[np.int64]] = []
         self._skipped: list[SkippedItem] = []
@@ -281,7 +282,7 @@ class TaskRecorder:
         self._stamps, self._skipped = [stamps[count:]], self._skipped[len(skipped) :]
 
     def _find_stop(self, num_records: int) -> int:
-        """Return the end of the items that produced the next `num_records` records, including skipped items."""
+        """Return the end of the range of items that yielded the next `num_records` records or were skipped there."""
         stop = self._start + num_records
         for position, *_ in self._skipped:
             if position < stop:

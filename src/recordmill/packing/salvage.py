@@ -60,7 +60,8 @@ class SalvageResult:
     is_exact : bool
         Whether `num_lost_records` is exact. Otherwise it is an estimate.
     warnings : list of str
-        Indexes that could not be written beside the new shards. `salvage` also emits each as a RuntimeWarning.
+        One message for each index that could not be written beside its new shard. `salvage` also emits each message as
+        a RuntimeWarning.
     """
 
     num_records: int = 0
@@ -118,9 +119,9 @@ def salvage(  # noqa: PLR0913 (the options of one command)
 ) -> SalvageResult:
     """Copy all sound records of damaged shards to new shards, and report what was lost.
 
-    Payloads are copied unchanged, also to another format. There is one new shard per source file; a file without a
-    sound record results in an empty shard, or in none if the format cannot store empty shards. Nothing is written if
-    there is no sound record at all. The sources and the files beside them are not changed.
+    Payloads are copied unchanged, even if the new shards have another format. There is one new shard per source file; a
+    file without a sound record results in an empty shard, or in none if the format cannot store empty shards. Nothing
+    is written if there is no sound record at all. The sources and the files beside them are not changed.
 
     Records after damage are found by means of the sidecar index, if the shard has one, and otherwise by the checksums
     of TFRecord or the magic words of RecordIO. In OFRecord without an index, records after a damaged length are lost.
@@ -132,8 +133,8 @@ def salvage(  # noqa: PLR0913 (the options of one command)
     destination : path
         Prefix of the names of the new shards, or the name of a single shard.
     format : str, optional
-        Format of the new shards, such as "tfrecord", "ofrecord" or "recordio"; by default the one whose suffix
-        `destination` has, else that of the sources.
+        Format of the new shards, such as "tfrecord", "ofrecord" or "recordio"; by default derived from the suffix of
+        `destination`, else the format of the sources.
     compression : str, optional
         Compression of the new shards (TFRecord only). Either "gzip" or "zlib".
     compression_level : int
@@ -145,8 +146,8 @@ def salvage(  # noqa: PLR0913 (the options of one command)
         Compression of the sources; "auto" detects it from their content. One of "auto", "gzip" or "zlib".
     payload : str or None
         Codec with which payloads are checked. "auto" checks only payloads without a checksum: if at least three
-        quarters of them can be parsed, the others are treated as damaged. A name checks all payloads, None checks none.
-        One of "auto", "example", "sequence_example", "ofrecord", "irheader" or "raw".
+        quarters of them can be parsed, the others are treated as damaged. With a name, all payloads are checked; with
+        None, no payloads are checked. One of "auto", "example", "sequence_example", "ofrecord", "irheader" or "raw".
     overwrite : bool
         Whether to replace existing shards.
     index : str
@@ -167,7 +168,7 @@ def salvage(  # noqa: PLR0913 (the options of one command)
     Raises
     ------
     OutputExistsError
-        If a shard of that name exists and `overwrite` is False.
+        If a shard with one of the new names exists and `overwrite` is False.
     IncompleteDatasetError
         If the writer of the sources was interrupted; `repair` completes its work.
     InputError
@@ -234,7 +235,7 @@ def salvage_shards(
 
 
 def _add_missing_shards(result: SalvageResult, selection: Selection) -> SalvageResult:
-    """Add a lost range for each missing shard, which only the manifest or the total in the names mentions."""
+    """Add a lost range for each missing shard that the manifest lists or the total in the names counts."""
     counts = selection.count_missing_records()
     lost = [
         LostRange(path, 0, None, "missing_shard", "the shard does not exist", counts.get(path, 1), path in counts)
@@ -252,7 +253,7 @@ def _add_missing_shards(result: SalvageResult, selection: Selection) -> SalvageR
 def _choose_format(
     storage: Storage, destination: str, name: str | None, files: Sequence[str], options: Mapping[str, Any]
 ) -> Format:
-    """Choose the format of the new shards: by name, by the suffix of the destination, or that of the sources."""
+    """Choose the format of the new shards: the named one, that of the destination's suffix, or that of the sources."""
     if name is not None:
         return get_format(name)
     stem = destination.removesuffix(".gz").removesuffix(".zlib")
@@ -413,7 +414,7 @@ class _Salvage:
                 ) from None
 
     def _find_keys(self, records: SoundRecords) -> list[str] | None:
-        """Return the keys of the sound records from the source's foreign index; None if incomplete or not needed."""
+        """Return the keys of the sound records from the source's index file; None if keys are missing or not needed."""
         shard = records.inspection.shard
         if not self._format.index_on_write or len(shard.paths) > 1:
             return None

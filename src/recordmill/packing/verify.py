@@ -56,8 +56,9 @@ def verify(
         Codec with which all payloads are parsed; "auto" detects it from the first records, None parses no payloads. One
         of "auto", "example", "sequence_example", "ofrecord", "irheader" or "raw".
     decode : bool, default False
-        Also decode every image and report those that cannot be decoded as ``"bad_image"``. A feature contains images
-        if most of its first values begin like image files. Formats other than JPEG and PNG need the extra ``image``.
+        Also decode every image and report those that cannot be decoded as ``"bad_image"``. A feature is assumed to
+        contain images if most of its first values begin like image files. Formats other than JPEG and PNG need the
+        extra ``image``.
     max_decompressed_bytes : int, optional
         Maximum size of a compressed shard after decompression, in bytes. The default is 64 MiB or 250 times the file
         size, whichever is larger.
@@ -173,7 +174,7 @@ def _decode_images(collection: ShardCollection) -> tuple[list[Fault], list[str]]
 
 
 def _find_image_features(collection: ShardCollection) -> list[str]:
-    """Return the features of which most values in the first `_SAMPLE_RECORDS` records begin like image files."""
+    """Return the features whose values in the first records mostly begin like image files."""
     names = [name for name, feature in collection.schema.items() if feature.kind == "bytes" and not feature.sequence]
     examples = [
         example for _, example in _read_intact_examples(collection, range(min(_SAMPLE_RECORDS, len(collection))))

@@ -1,7 +1,7 @@
 """Workers that build the records of chunks in parallel and write them in order.
 
 Each shard task has a queue of chunks and a sink. A worker that has built a chunk waits until all earlier chunks of
-the task are written. Workers spread over as many tasks as there are workers, so that they seldom wait.
+the task are written. Workers are spread over up to as many tasks as there are workers, so that they rarely wait.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class TaskRunner:
     """Builds and writes the records of shard tasks with one or several threads.
 
     `build` is called from several threads. `on_built` is called before a chunk is written; an exception that it
-    raises stops all workers. `on_appended` is called after a chunk is written and before the next chunk of the task is,
-    `on_written` at any time after that. `on_finished` is called when the sink of a task is finished.
+    raises stops all workers. `on_appended` is called after a chunk is written, before the next chunk of the task is
+    written. `on_written` is called at any time after that. `on_finished` is called when the sink of a task is finished.
     """
 
     def __init__(

@@ -63,9 +63,9 @@ def build_index(  # noqa: PLR0913 (the options of one function)
     foreign : bool, default False
         Also write the index file of the format's own tools (``.idx``, ``.tfindex``).
     entry_points : bool, str, or sequence of str, default False
-        Names of the features for whose JPEG images entry points are saved; True for all features with one byte string
-        per record. With entry points, a crop is decoded without the rows above it. They take at most 1 % of the size
-        of the images; about 0.2 % for photos.
+        Names of the features whose JPEG images get entry points, which are positions at which decoding can start. With
+        them, a crop is decoded without the rows above it. True selects all features with one byte string per record.
+        Entry points take at most 1 % of the size of the images, and about 0.2 % for photos.
     threads : int, optional
         Number of threads that find entry points. The default is the number of CPUs that this process may use.
     max_decompressed_bytes : int, optional
@@ -86,7 +86,7 @@ def build_index(  # noqa: PLR0913 (the options of one function)
     DamageError
         If a shard is damaged.
     FormatError
-        If a record of OFRecord parts continues in the next part.
+        If the shards are OFRecord parts and a record continues in the next part.
     FeatureError
         If `entry_points` names a feature that does not contain images.
     WriteError

@@ -1,4 +1,4 @@
-"""Divide records into chunks that are read at once, and find the records of a chunk that fail."""
+"""Divide records into chunks that are processed in one call, and find the records that make a call fail."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recordmill.errors import DamageError, FeatureError, ImageError, LimitError,
 
 T = TypeVar("T")
 
-# Errors of one record, which callers may skip.
+# Errors that concern one record, which callers may skip.
 _RECORD_ERRORS = (DamageError, FeatureError, LimitError, ImageError)
 
 
@@ -29,7 +29,7 @@ def split_by_bytes(lengths: NDArray[np.int64], max_records: int, max_bytes: int)
 
 
 def apply_to_intact(function: Callable[[range], T], records: range) -> Iterator[tuple[range, T | RecordmillError]]:
-    """Call a function with a range of records; if it fails for several, call it for each half, to find those that fail.
+    """Call a function with a range of records. After an error, call it with each half, to find the failing records.
 
     Yields each range with its result, and each record that fails with its error.
     """

@@ -52,7 +52,7 @@ def parse_labels(data: bytes) -> list[str] | None:
     lines = [line.strip() for line in text.split("\n")]
     while lines and not lines[-1]:
         lines.pop()
-    # Lines of JSON objects or of an image list belong to a label file of images.
+    # A file with lines of JSON objects or of an image list contains the labels of images, not class names.
     if not lines or not all(lines) or any("\t" in line or line.startswith("{") for line in lines):
         return None
     matches = [_NUMBERED_LINE.fullmatch(line) for line in lines]
@@ -63,7 +63,7 @@ def parse_labels(data: bytes) -> list[str] | None:
 
 
 def format_labels(classes: Sequence[str]) -> bytes | None:
-    """Return the content of a ``labels.txt`` from which `parse_labels` reads the same names; None if there is none."""
+    """Return the content of a ``labels.txt`` from which `parse_labels` reads these names; None if impossible."""
     lists = (classes, [f"{number}:{name}" for number, name in enumerate(classes)])
     for lines in lists:
         data = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")

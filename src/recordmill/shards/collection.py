@@ -48,7 +48,7 @@ _MAX_SCANS = 8
 _MAX_REMOTE_SCANS = 32
 # Maximum size of the payloads from which `open` infers a schema. It is small, because the caller waits for `open`.
 _SAMPLE_BYTES = 16 << 20
-# Size of the blocks that are shuffled by default if the shards are remote.
+# Default size in bytes of the blocks that are shuffled as units if the shards are remote.
 _BLOCK_BYTES = 4 << 20
 # If the mean record size in bytes is at least this, the allocator is configured to keep freed memory for reuse.
 _LARGE_RECORD_BYTES = 16 << 10
@@ -74,7 +74,7 @@ class ShardCollection:
     verify : bool
         Check all checksums that the format has.
     allow_incomplete : bool
-        Leave out foreign and replaced shards of an incomplete dataset instead of raising IncompleteDatasetError.
+        Omit foreign and replaced shards of an incomplete dataset instead of raising IncompleteDatasetError.
     storage : Storage, optional
         By default the one to which the paths belong.
     limits : int, optional
@@ -153,7 +153,7 @@ class ShardCollection:
 
     @property
     def default_block(self) -> int:
-        """Number of records in the blocks that are shuffled by default; 1 to shuffle all records."""
+        """Default number of records per block, if blocks are shuffled as units; 1 to shuffle single records."""
         if not self.is_remote:
             return 1
         return min(max(_BLOCK_BYTES // self.mean_bytes, 1), max(len(self), 1))
@@ -239,7 +239,7 @@ class ShardCollection:
         return fetch_sources(shards, which, frames[0], frames[1], limit)
 
     def request_ahead(self, positions: Ints) -> Callable[[], None]:
-        """Request the frames of records that will be read soon from remote storage; return a function to drop them."""
+        """Request frames that will be read soon from remote storage; return a function that drops the requests."""
         (which, used), _, *frames = self._locate_frames(positions)
         window = request_frames_ahead([self.readers[number].shard for number in used], which, frames[0], frames[1])
         storage: RemoteStorage = self.storage  # type: ignore[assignment]
@@ -266,7 +266,7 @@ class ShardCollection:
     def fetch_payloads(self, positions: NDArray[np.int64] | range) -> Ragged:
         """Return the payloads of the records at the given positions, without parsing them."""
         (which, used), rows, *frames = self._locate_frames(positions)
-        # A generator, so that only one shard has to be open at a time.
+        # This is a generator, so that only one shard has to be open at a time.
         shards = (self.readers[number].shard for number in used or [0])
         if self.storage.is_remote:
             opened = list(shards)
@@ -298,7 +298,8 @@ class ShardCollection:
     def _locate_frames(self, positions: NDArray[np.int64] | range) -> tuple[Any, ...]:
         """Return the shard of each record, its position in the shard, and the location of its frame.
 
-        Returns ((index into the used shards per record, used shards), records, offsets, lengths, checksums).
+        Returns ((positions in the list of used shards, used shards), positions in the shards, offsets, lengths,
+        checksums). All except the used shards have one entry per record.
         """
         if self.storage.is_remote and not self._is_indexed():
             return locate_frames(self.readers, self._starts, np.asarray(positions, np.int64))
@@ -344,7 +345,7 @@ class ShardCollection:
         return RecordRef(reader.shard.name, record, int(reader.index.offsets[record]))
 
     def count_record_bytes(self, position: int) -> int:
-        """Return the length of the record of an example in its shard, which is known without reading the record."""
+        """Return the length in bytes of the frame of an example, without reading the frame."""
         reader, record = self.find_reader(position)
         return int(reader.index.lengths[record])
 
@@ -431,7 +432,7 @@ def _open_complete_readers(
     *,
     allow_incomplete: bool,
 ) -> list[ShardReader]:
-    """Open the shards that paths stand for; raise IncompleteDatasetError unless whole datasets are complete."""
+    """Open the shards that paths stand for; raise IncompleteDatasetError if a whole dataset is incomplete."""
     selection.raise_if_interrupted(storage)
     if allow_incomplete:
         selection.keep_complete()
@@ -487,7 +488,8 @@ def open_readers(
     """Open shards and load their indexes; raise FormatError if their formats differ."""
     opened: dict[str, ShardReader] = {}
     try:
-        # The format of an empty file cannot be detected. It is opened below with the format of the other shards.
+        # The format of an empty file cannot be detected. Such a file is opened below with the format of the other
+        # shards.
         nonempty = [name for name in names if storage.stat(name).num_bytes]
         if storage.is_remote:
             readers = map_in_daemons(
@@ -516,7 +518,7 @@ def open_readers(
 
 
 def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Storage) -> list[RecordmillError | None]:
-    """Load the index of each shard and return its first damage or None. Scan shards without a sidecar concurrently."""
+    """Load the indexes of shards, and return the first damage of each. Scan shards without a sidecar in parallel."""
     if not storage.is_remote and all(map(storage.exists, map(sidecar_path, names))):
         return [_load_index_and_find_damage(reader) for reader in readers]
     import hashlib  # noqa: F401 (Scans use it in threads; an import there may find no free file descriptor.)

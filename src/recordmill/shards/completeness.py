@@ -1,7 +1,7 @@
 """Select the shards that paths stand for, and check that datasets which are named as a whole are complete.
 
-A folder, a prefix, or a pattern that matches every name in a manifest names a whole dataset. Explicit files and
-narrower patterns are a selection, which is not checked.
+A whole dataset is named by a folder, by a prefix, or by a pattern that matches every name in a manifest. Explicit files
+and narrower patterns name a part of a dataset, which is not checked.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class ShardContent:
     is_damaged: Callable[[], bool]
 
     def differs(self, entry: ManifestShard) -> bool:
-        """Return True if this is another shard than the manifest lists. Damage alone does not make it another one."""
+        """Return True if this is not the shard that the manifest lists. Damage alone does not make it another one."""
         if (self.num_bytes, self.num_records, self.probes) == (entry.num_bytes, entry.num_records, entry.fingerprint):
             return False
         common = set(self.probes).intersection(entry.fingerprint) if len(entry.fingerprint) > 1 else ()
@@ -207,7 +207,7 @@ def select_shards(paths: Paths, storage: Storage) -> Selection:
         raise FileNotFoundError(2, "expected at least one shard, got", "an empty list of paths")
 
     @cache
-    def has_journal(prefix: str) -> bool:  # The files of one dataset have the same prefix.
+    def has_journal(prefix: str) -> bool:  # Cached, because all files of a dataset have one prefix.
         return storage.exists(journal_path(prefix))
 
     return _merge_selections([_select_source(name, storage, has_journal) for name in names])
@@ -257,7 +257,7 @@ def _select_listed(path: str, storage: Storage) -> Selection:
 
 
 def _select_without_listing(name: str, storage: Storage) -> Selection:
-    """Select the files with a name, or those in the manifest of a prefix, on a server that does not list folders."""
+    """Select files by name, or by the manifest of a prefix, on a server that does not list folders."""
     files = storage.expand(name)
     if files:
         return Selection(files)
@@ -268,7 +268,7 @@ def _select_without_listing(name: str, storage: Storage) -> Selection:
 
 
 def _select_file(path: str, storage: Storage, has_journal: Callable[[str], bool]) -> Selection:
-    """Select one file; it is complete only if it is a dataset of its own."""
+    """Select one file. The selection is complete only if this file is a dataset of its own."""
     interrupted = list(filter(has_journal, find_possible_prefixes(path)))
     manifest = load_manifest(storage, manifest_path(path)) if storage.exists(manifest_path(path)) else None
     is_dataset = manifest is not None and [shard.name for shard in manifest.shards] == [os.path.basename(path)]
@@ -307,8 +307,8 @@ def _select_in_folder(files: Sequence[str], folder: str, matches: Callable[[str]
     listed, is_part = _compare_with_manifests(selection, folder, find_manifests(present), matches, storage)
     others = [path for path in selection.files if path not in listed]
     if any(manifest_path(_list_shards(path, manifest)[0]) != path for path, manifest in selection.manifests.items()):
-        # A dataset of several shards admits no others in its folder. Other files, such as a README, are not reported
-        # here. Opening them raises an error.
+        # The folder of a dataset with several shards must not contain other shards. Other files, such as a README, are
+        # not reported here; opening them raises an error.
         selection.foreign += [path for path in others if _looks_like_shard(path)]
         counted: set[str] = set()
     else:
@@ -354,7 +354,7 @@ def _looks_like_shard(path: str) -> bool:
 
 
 def _check_counts(selection: Selection, paths: list[str], matches: Callable[[str], bool]) -> tuple[set[str], bool]:
-    """Find missing shards by the totals in the names. Return the counted shards, and True if they are only a part."""
+    """Find missing shards by the totals in the names. Return the counted shards, and True if only a part is named."""
     counted: set[str] = set()
     is_part = False
     largest: dict[tuple[str, str, str], CountedShards] = {}

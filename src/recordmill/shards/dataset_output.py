@@ -202,7 +202,7 @@ class DatasetOutput:
         return [os.path.join(os.path.dirname(self.prefix), shard.name) for shard in shards]
 
     def rename_shards(self, outputs: Sequence[ShardOutput]) -> None:
-        """Give shards the final paths that a dataset of as many shards has."""
+        """Set the final paths of the shards, which depend on the number of shards."""
         for output, path in zip(outputs, self.shard_paths(len(outputs)), strict=True):
             output.rename(path)
 
@@ -253,8 +253,8 @@ class DatasetOutput:
     def commit(self, outputs: Sequence[ShardOutput], description: DatasetDescription) -> None:
         """Give all finished shards their final names; then release the lock.
 
-        After an error, none has its final name. Only if old shards are being overwritten, a journal may remain, from
-        which `repair` completes the commit.
+        After an error, no shard has its final name. There is one exception: if old shards are being overwritten, a
+        journal may remain, from which `repair` completes the commit.
         """
         for output in outputs:
             output.check_not_existing()
@@ -297,7 +297,7 @@ class DatasetOutput:
         return Journal("complete", renames, self._keep_existing(removals))
 
     def find_other_shards(self, paths: list[str]) -> list[str]:
-        """Return the shards that an earlier run left and that are not among `paths`, by name and by its manifest."""
+        """Return the shards of an earlier run that are not among `paths`. They are found by name or in its manifest."""
         leftover = find_leftover_shards(self._storage, self.destination, self._format, self._suffix, paths)
         old = [path for path in self._list_old_shards() if path not in set(paths)]
         return list(dict.fromkeys(leftover + old))

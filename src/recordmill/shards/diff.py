@@ -43,7 +43,8 @@ class DiffResult:
         True if both have the same records in the same order.
     schema_differences : dict of str to (str or None, str or None)
         For each feature that differs, its description in `a` and in `b`; None where it is missing. Schemas that were
-        inferred from the first records are compared only if the records differ, because they depend on the order.
+        inferred from the first records are compared only if the records differ, because such schemas depend on the
+        order of the records.
     """
 
     num_records: tuple[int, int]
@@ -100,7 +101,7 @@ def diff(
     max_decompressed_bytes: int | None = None,
     max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
 ) -> DiffResult:
-    """Compare the records of two datasets by the hashes of their payloads, and their schemas.
+    """Compare the schemas of two datasets, and their records by the hashes of the payloads.
 
     Order, shards, framing and compression do not matter. The memory is bounded: beyond 262,144 records, hashes are
     kept in temporary files, 28 bytes per record.
@@ -112,7 +113,7 @@ def diff(
     verify : bool, default True
         Check all checksums that the formats have.
     allow_incomplete : bool, default False
-        Compare the rest of datasets whose shards are missing, do not belong to them, or were replaced.
+        Compare the remaining shards of a dataset even if some are missing, do not belong to it, or were replaced.
     max_decompressed_bytes : int, optional
         Maximum size of a compressed shard after decompression, in bytes, as in `open`.
     max_record_bytes : int, default 1073741824
@@ -194,7 +195,7 @@ class _Side:
             self.schema = infer_features(reader.shard, codec, sidecar=sidecar, verify=verify).schema
 
     def locate(self, rows: Rows) -> list[tuple[str, int]]:
-        """Return the shards and positions of rows."""
+        """Return the shard and the position of each row."""
         return [(self._shards[row["shard"]], int(row["record"])) for row in rows]
 
 

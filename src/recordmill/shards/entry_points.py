@@ -1,11 +1,13 @@
 """Read and write files of JPEG entry points, one beside each shard.
 
-Each file has one table per image. The directory of the tables is kept in memory, a table is read when it is needed.
+An entry point is a position in an image at which decoding can start. Each file has one table of entry points per image.
+The directory of the tables is kept in memory; a table is read when it is needed.
 
-Layout: magic (8 bytes); the tables, back to back; padding to 8 bytes; the directory: the key of each table (record
-times number of features, plus ordinal of the feature) in increasing order, then the start of each table and the end of
-the last one; JSON description; u64 start of the directory, u32 length of the description, u32 CRC-32C of everything
-from the start of the directory. Keys and starts are int64. All numbers are little-endian.
+Layout: magic (8 bytes); the tables, back to back; padding to 8 bytes; the directory; a JSON description; u64 start of
+the directory; u32 length of the description; u32 CRC-32C of everything from the start of the directory. The directory
+lists the keys of the tables in increasing order, then the start of each table and the end of the last one. The key of a
+table is the record times the number of features, plus the ordinal of the feature. Keys and starts are int64. All
+numbers are little-endian.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ class EntryPointTables:
     format, compression : str
         Format and compression of the shard; compression may be None.
     num_stored_bytes, probes
-        Identify the shard, as in its sidecar.
+        Size and block checksums that identify the shard, as in its sidecar.
     features : list of str
         Names of the features that have entry points.
     keys : ndarray of int64, shape (num_tables,)

@@ -77,7 +77,7 @@ def load_sidecars(path: str, storage: Storage) -> Iterator[Sidecar]:
 
 
 def find_sidecar(shard: OpenShard) -> tuple[Sidecar, Condition] | None:
-    """Find the sidecar of a shard; return the sidecar, and how the shard has changed since it was written."""
+    """Return the sidecar of a shard, and how the shard has changed since the sidecar was written."""
     if len(shard.paths) == 1:
         for sidecar in load_sidecars(shard.paths[0], shard.storage):
             condition = _compare_with_sidecar(sidecar, shard)
@@ -111,7 +111,7 @@ def _has_other_frames(shard: OpenShard, index: FrameIndex) -> bool:
 
 
 def save_sidecar(path: str, sidecar: Sidecar, storage: Storage, *, only_in_cache: bool = False) -> str | None:
-    """Save a sidecar beside its shard, otherwise in the cache; return its path, or None if neither is writable."""
+    """Save a sidecar beside its shard, or else in the cache; return its path, or None if neither is writable."""
     data = serialize_sidecar(sidecar)
     locations = list(sidecar_locations(storage, path, writable=True))
     for location_storage, location in locations[1:] if only_in_cache else locations:
@@ -152,8 +152,8 @@ class ShardIndex:
     condition : str
         "intact", "appended", "damaged" or "truncated", according to the loaded sidecar; "intact" after a scan.
     faults : dict of int to RecordmillError
-        Damage that a scan found. Damaged bytes between two records, or at the end, count as one record; the key is its
-        position.
+        Damage that a scan found, by the position of the record. Damaged bytes between two records, or at the end, count
+        as one record.
     """
 
     sidecar: Sidecar
@@ -165,8 +165,8 @@ def load_index(shard: OpenShard, mode: IndexMode = "auto", entry: ManifestShard 
     """Load the index of a shard from its sidecar, or scan the shard and save the index.
 
     The sidecar of a damaged or truncated shard is used, because it states where the other records are. A sidecar that
-    agrees with `entry`, the entry of the shard in its manifest, is used without reading the shard. The index of a
-    remote shard that is built here is saved in the cache of this machine, not beside the shard.
+    agrees with `entry`, the entry of the shard in its manifest, is used without reading the shard. A new index of a
+    remote shard is saved in the cache of this machine, not beside the shard.
     """
     with native_errors(shard.name):
         known, condition = _find_listed_sidecar(shard, entry) or find_sidecar(shard) or (None, None)
@@ -186,7 +186,7 @@ def load_index(shard: OpenShard, mode: IndexMode = "auto", entry: ManifestShard 
 
 
 def _find_listed_sidecar(shard: OpenShard, entry: ManifestShard | None) -> tuple[Sidecar, Condition] | None:
-    """Return the sidecar that describes the same bytes as a manifest; None if there is none, or without manifest."""
+    """Return the sidecar that describes the same bytes as `entry`; None if there is no such sidecar, or no entry."""
     if entry is not None and shard.source.num_stored_bytes == entry.num_bytes:
         for sidecar in load_sidecars(shard.paths[0], shard.storage):
             found = (sidecar.num_stored_bytes, sidecar.num_records, sidecar.probes)
@@ -198,8 +198,8 @@ def _find_listed_sidecar(shard: OpenShard, entry: ManifestShard | None) -> tuple
 def _must_keep_sidecar(shard: OpenShard) -> bool:
     """Return True if an existing sidecar must not be replaced.
 
-    This is so if it shows that the shard was truncated or that bits flipped, because `verify` reports the damage from
-    it; and if it cannot be read now, because it may be readable again later.
+    A sidecar is kept if it shows that the shard was truncated or that bits flipped, because `verify` needs it to report
+    this damage. It is also kept if it cannot be read now, because it may be readable later.
     """
     stored = shard.source.num_stored_bytes
     for storage, location in sidecar_locations(shard.storage, shard.paths[0]):

@@ -28,7 +28,7 @@ _DETECTION_RECORDS = 32
 
 
 def find_representative_shard(readers: Sequence[ShardReader], *, verify: bool = True) -> ShardReader:
-    """Return the first shard that has a saved schema, or an intact record from which a schema can be inferred."""
+    """Return the first shard with a saved schema or with an intact record, from which a schema can be inferred."""
     first_with_records = None
     for reader in readers:
         sidecar = reader.sidecar
@@ -62,7 +62,7 @@ def detect_payload(shard: OpenShard, sidecar: Sidecar | None, *, verify: bool = 
 
 
 def _fits_majority(codec: PayloadCodec, payloads: Ragged) -> bool:
-    """Return True if a codec can parse more than half of the payloads, because a few may be damaged."""
+    """Return True if a codec can parse more than half of the payloads. The others may be damaged."""
     num_fitting = sum(len(payload) > 0 and codec.accepts(Ragged.from_rows([payload])) for payload in payloads)
     return 2 * num_fitting > len(payloads)
 
@@ -76,7 +76,7 @@ def infer_features(
     sidecar: Sidecar | None = None,
     verify: bool = True,
 ) -> InferredFeatures:
-    """Infer features from the first records, except those that cannot be parsed; if none can, return the fault."""
+    """Infer features from those first records that can be parsed. If there are none, the result has the fault."""
     payloads = read_first_payloads(shard, num_records, num_bytes, sidecar=sidecar, verify=verify)
     inference = codec.infer_features(payloads)
     if inference.fault is None:

@@ -84,11 +84,11 @@ class Info:
         True if a whole dataset was named and is complete. False for explicit files and patterns that match only a part
         of a dataset, and for an incomplete dataset. None if nothing states how many shards there should be.
     problems : list of str
-        What is wrong with the dataset as a whole: missing, foreign and replaced shards, or an interrupted writer.
+        Problems of the dataset as a whole: missing, foreign and replaced shards, or an interrupted writer.
     classes : list of str or None
         Class names in the order of the label numbers, if the writer stored them or ``labels.txt`` lists them.
     statistics : Statistics or None
-        Statistics over all records, with ``stats=True``.
+        Statistics over all records; None unless ``stats=True``.
     """
 
     shards: list[ShardInfo]
@@ -191,7 +191,7 @@ def info(
     compression : str or None, default "auto"
         Compression of the shards; ``"auto"`` detects it from the content. One of "auto", "gzip" or "zlib".
     num_records : int, default 1000
-        Size of the sample, which is taken from the first shard that has records.
+        Number of records in the sample, which is taken from the first shard that has records.
     stats : bool, default False
         Read all records, and return statistics over them: ranges and counts of values, and sizes of images. A damaged
         record is skipped and counted, and its shard is reported as damaged.
@@ -274,7 +274,7 @@ def summarize_files(shard: OpenShard, loaded: ShardIndex, error: RecordmillError
 
 
 def _describe_damage(loaded: ShardIndex, error: RecordmillError | None) -> str | None:
-    """Return the message of the first damage that the index shows, or of `error`, which a record raised."""
+    """Return the message of the first damage in the index, or of `error`, which was raised by reading a record."""
     error = next(iter(loaded.faults.values()), error)
     if error is not None:
         return str(error).replace("\n", ";")

@@ -14,7 +14,7 @@ from recordmill.shards.sound_records import ONE_RECORD, DamagedArea, SoundRecord
 from recordmill.shards.verify import STREAM_FAULTS, Inspection
 from recordmill.types import Fault
 
-# At most this many zero bytes at the end of a shard are regarded as fill of the file system, not as lost records.
+# At most this many zero bytes at the end of a shard are regarded as padding by the file system, not as lost records.
 _MAX_ZERO_FILL = 64 << 10
 
 
@@ -38,7 +38,7 @@ class LostRange:
     num_records : int
         Number of lost records.
     is_exact : bool
-        Whether `num_records` is exact. Otherwise it is an estimate; if `stop` is None, a minimum.
+        Whether `num_records` is exact. Otherwise it is an estimate, or a minimum if `stop` is None.
     """
 
     shard: str

@@ -22,8 +22,8 @@ from recordmill.errors import (
     TruncatedError,
 )
 
-# Exceptions that the native module raises for a shard. For a record, those other than CoreFault have an attribute
-# `ordinal`.
+# Exceptions that the native module raises for a shard. If they concern a record, those other than CoreFault have an
+# attribute `ordinal`.
 NATIVE_ERRORS = (_core.CoreFault, _core.CoreChanged, MemoryError, OSError)
 _CLASSES: dict[str, type[RecordmillError]] = {
     "truncated_header": TruncatedError,
@@ -80,7 +80,7 @@ def convert_memory_error(
 ) -> MemoryError:
     """Build a MemoryError that names the shard and, if it is known, the record.
 
-    It is no `RecordmillError`, so that a loader never skips an intact record because of missing memory.
+    It is not a `RecordmillError`, because loaders may skip records that raise such errors, and the record is intact.
     """
     record = _find_record(getattr(error, "ordinal", None), records)
     location = shard if record is None else f"record {record} of {shard}"
@@ -107,6 +107,6 @@ def native_errors(shard: str, records: Sequence[int] | NDArray[np.int64] | None 
 
 
 def find_failed_source(error: Exception, which: NDArray[np.int64]) -> int:
-    """Return the position in the sources of the one that caused an error, after one call read from several sources."""
+    """Return the position of the source that caused an error in a call that reads from several sources."""
     ordinal = error.args[1] if isinstance(error, _core.CoreFault) else getattr(error, "ordinal", None)
     return int(which[ordinal or 0]) if len(which) else 0

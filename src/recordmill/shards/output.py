@@ -338,7 +338,7 @@ class ShardOutput:
 
 
 class FinishedFile:
-    """A finished file under the temporary name that an earlier process gave it; implements `OutputFile`."""
+    """A finished file that still has its temporary name from an earlier process; implements `OutputFile`."""
 
     def __init__(self, storage: Storage, path: str, temporary: str, *, overwrite: bool) -> None:
         self.path, self.temporary = path, temporary
@@ -425,7 +425,7 @@ class SingleShardSink:
 
 
 class RoundRobinSink:
-    """Shards among which records are distributed round-robin: record ``i`` goes to shard ``i % num_shards``.
+    """A sink that distributes records among shards round-robin: record ``i`` goes to shard ``i % num_shards``.
 
     Parameters
     ----------
@@ -453,7 +453,7 @@ class RoundRobinSink:
 
 
 class RollingSink:
-    """Shards of limited size: a new shard begins when the next record would exceed the limit.
+    """A sink with shards of limited size: a new shard begins when the next record would exceed the limit.
 
     Parameters
     ----------

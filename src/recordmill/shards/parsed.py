@@ -26,11 +26,11 @@ class Column:
     ----------
     feature : Feature
     values : buffer, or (buffer of uint8, buffer of int64)
-        Values of all records; byte strings are their bytes and row splits.
+        Values of all records. Byte strings are a pair of concatenated bytes and row splits.
     row_splits, frame_splits : buffer of int64 or None
-        Boundaries of the records, and of the frames of sequences; None if all have `feature.count` values.
+        Boundaries of the records, and of the frames of sequences; None if all records have `feature.count` values.
     present : ndarray of uint8 or None
-        Which records have the feature; None if all have it.
+        Non-zero for each record that has the feature; None if all records have it.
     """
 
     feature: Feature
@@ -65,7 +65,7 @@ class ParsedRecords:
     num_records : int
     columns : dict of str to Column
     has_label_arrays : bool
-        Whether image records store their labels after the header, even single ones.
+        Whether image records store even single labels after the header.
     """
 
     num_records: int

@@ -63,12 +63,12 @@ def expand_path(name: str, storage: Storage) -> list[str]:
 
 
 def is_companion(path: str) -> bool:
-    """Return True if a file in a directory of shards is a list or index file, by its name."""
+    """Return True if a file in a directory of shards has the name of a list or index file."""
     return path.endswith(COMPANION_SUFFIXES) or os.path.basename(path) == LABELS_FILE
 
 
 def no_shard_error(name: str) -> FileNotFoundError:
-    """Create the error for a path, pattern or directory to which no shard corresponds."""
+    """Create the error for a path, pattern or directory for which there is no shard."""
     return FileNotFoundError(2, _explain_missing(name), redact(name))
 
 
@@ -105,7 +105,7 @@ def _contains_shards(folder: str) -> bool:
 
 
 def add_pattern_hint(error: FormatError, names: Sequence[str]) -> None:
-    """Extend the hint of the error for a file that is not a shard: suggest a pattern without it, if there is one."""
+    """Add a glob pattern, if possible, to the error for a file that is not a shard. The pattern excludes this file."""
     if error.hint == NAME_SHARDS_HINT and error.shard is not None:
         pattern = _find_excluding_pattern(error.shard, names)
         if pattern is not None:

@@ -39,7 +39,7 @@ def iterate_payloads(
     verify : bool, default True
         Check all checksums that the format has.
     allow_incomplete : bool, default False
-        Read the rest of a dataset whose shards are missing, do not belong to it, or were replaced.
+        Read the remaining shards of a dataset even if some are missing, do not belong to it, or were replaced.
     max_decompressed_bytes : int, optional
         Maximum size of a compressed shard after decompression, in bytes, as in `open`.
     max_record_bytes : int, default 1073741824

@@ -95,8 +95,8 @@ class ShardReader:
     Parameters
     ----------
     path : path, or sequence of paths
-        The shard. Several files are read as one stream of bytes, such as OFRecord parts whose records continue in the
-        next file.
+        The shard. Several files, such as OFRecord parts whose records continue in the next file, are read as one stream
+        of bytes.
     format : str, optional
         Record format, such as "tfrecord", "ofrecord" or "recordio"; detected from the content by default.
     compression : str or None, default "auto"
@@ -104,7 +104,7 @@ class ShardReader:
     verify : bool, default True
         Check all checksums that the format has.
     index : str, default "auto"
-        "auto" saves an index that had to be built beside the shard; "never" does not.
+        If the index has to be built, "auto" saves it beside the shard; "never" does not.
     max_decompressed_bytes : int, optional
         Maximum size of a compressed shard after decompression, in bytes. The default is 64 MiB or 250 times the file
         size, whichever is larger.
@@ -346,7 +346,7 @@ class ShardReader:
         return self._iterate_stream(stream, shard, 0 if sidecar is None else sidecar.num_records)
 
     def _find_sidecar(self, shard: OpenShard) -> Sidecar | None:
-        """Return the sidecar of the shard without a scan; return None if it has none, or is known to be damaged."""
+        """Find the sidecar of the shard without a scan; return None if there is none, or if faults are known."""
         if self._loaded is not None:
             return None if self._loaded.faults else self._loaded.sidecar
         with native_errors(shard.name):
@@ -452,7 +452,7 @@ def open_reader(
     entry: ManifestShard | None = None,
     **options: Any,
 ) -> ShardReader:
-    """Open a shard of a storage. With its entry in a manifest, the file is not opened before it is read."""
+    """Create a reader. If `entry`, the entry in a manifest, is given, the file is opened only when it is read."""
     reader = ShardReader.__new__(ShardReader)
     file = ShardFile(paths, storage, options, is_known=entry is not None)
     reader._set_file(file, verify=verify, index=index, entry=entry)
@@ -463,8 +463,8 @@ def open_reader(
 class PayloadReader:
     """Read the payloads of one file one after another; `seek` moves to another offset.
 
-    For programs that read until the end of the file or that store offsets; `ShardReader` finds records by position.
-    A pickled or forked copy continues where the original was. Threads must not share a reader.
+    This class is for programs that read until the end of the file or that store offsets; `ShardReader` finds records by
+    position. A pickled or forked copy continues where the original was. Threads must not share a reader.
 
     Parameters
     ----------
@@ -530,7 +530,7 @@ class PayloadReader:
         Raises
         ------
         DamageError
-            If there is no intact frame at this offset; the next call raises it again.
+            If there is no intact frame at the current offset. The next call raises the same error.
         """
         if not self._ready:
             if self._damage is None:
@@ -575,7 +575,7 @@ class PayloadReader:
                 self._read_records_together(shard, count)
 
     def _read_records_singly(self, shard: OpenShard, count: int) -> bool:
-        """Read one record after a seek, else the next long records, one object each; return False if none was read."""
+        """Read one record after a seek, otherwise the next long records; return False if none was read."""
         kind, shortest = shard.format.framing.kind, 0 if count == 1 else _MIN_BYTES_OF_SINGLES
         ready, self._next_offset = _core.read_singles(
             shard.source, kind, self._next_offset, count, shortest=shortest, verify=self._verify

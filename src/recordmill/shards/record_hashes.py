@@ -1,4 +1,4 @@
-"""Content hashes of records in bounded memory: sorted in memory if they are few, else by parts in temporary files."""
+"""Content hashes of records in bounded memory: a few are kept in memory, many are divided among temporary files."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-# One record: the 16 bytes of its hash as two numbers, the number of its shard, and its position in the shard.
+# Each row describes one record: the 16 bytes of its hash as two numbers, the number of its shard, and its position in
+# the shard.
 ROW = np.dtype([("high", "<u8"), ("low", "<u8"), ("shard", "<u4"), ("record", "<u8")])
 Rows = NDArray[Any]
 
-# Rows in memory (28 bytes each) before they are divided among the files. A part of a billion records has a million.
+# Maximum number of rows in memory (28 bytes each). More rows are divided among files, one file per part. With a billion
+# records, a part has a million rows.
 _MAX_ROWS = 1 << 18
 NUM_PARTS = 1024
 _PART_SHIFT = np.uint64(54)  # The part is the first 10 bits of the hash.
 
 
 class RecordHashes:
-    """Hashes of the records of one dataset, which are added in order and read by part."""
+    """Hashes of the records of one dataset. They are added in order, and read one part at a time."""
 
     def __init__(self) -> None:
         self._rows = np.empty(_MAX_ROWS, ROW)
@@ -79,7 +81,7 @@ class RecordHashes:
         return np.concatenate([stored, rows])
 
     def read_all(self) -> Rows:
-        """Return all rows; only for hashes that are not in files."""
+        """Return all rows. May be called only if no rows are in files."""
         return self._rows[: self._num_rows]
 
     def __enter__(self) -> Self:
@@ -97,7 +99,8 @@ class RecordHashes:
 def iterate_unmatched(first: RecordHashes, second: RecordHashes) -> Iterator[tuple[Rows, Rows]]:
     """Yield the rows of each side that have no equal record on the other side, part by part.
 
-    Records are compared as multisets: of three equal records here and one there, two are unmatched.
+    Records are compared as multisets: if one side has three equal records and the other side has one, two are
+    unmatched.
     """
     if not (first.is_spilled or second.is_spilled):
         yield _find_unmatched(first.read_all(), second.read_all())
@@ -115,7 +118,7 @@ def _find_unmatched(first: Rows, second: Rows) -> tuple[Rows, Rows]:
     is_new[1:] = (rows["high"][1:] != rows["high"][:-1]) | (rows["low"][1:] != rows["low"][:-1])
     group = np.cumsum(is_new) - 1
     counts = np.array([np.bincount(group[side == number], minlength=len(rows)) for number in (0, 1)])
-    # How many equal records of the same side come before each record.
+    # Number of equal records of the same side that come before each record.
     starts = np.flatnonzero(is_new)[group] + np.where(side == 1, counts[0][group], 0)
     is_unmatched = np.arange(len(rows)) - starts >= counts[1 - side, group]
     return rows[is_unmatched & (side == 0)], rows[is_unmatched & (side == 1)]

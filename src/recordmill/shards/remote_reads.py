@@ -32,7 +32,8 @@ def load_indexes(readers: Sequence[ShardReader]) -> None:
 def locate_frames(readers: Sequence[ShardReader], starts: Sequence[int], positions: Ints) -> tuple[Any, ...]:
     """Return the shard of each record, its position in the shard, and the location of its frame.
 
-    Returns ((index into the used shards per record, used shards), records, offsets, lengths, checksums).
+    Returns ((positions in the list of used shards, used shards), positions in the shards, offsets, lengths, checksums).
+    All except the used shards have one entry per record.
     """
     first_positions = np.asarray(starts, np.int64)
     numbers = np.searchsorted(first_positions, positions, side="right") - 1
@@ -66,7 +67,7 @@ def request_frames(shards: Sequence[OpenShard], which: Ints, offsets: Ints, leng
 def request_frames_ahead(
     shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints
 ) -> dict[str, FetchedRanges]:
-    """Like `request_frames`, for records that will be read soon; ranges in the cache are omitted."""
+    """Request frames that will be read soon, as `request_frames` does, but omit ranges that are in the cache."""
     requested = {
         path: storage.request_ahead(path, starts, stops)
         for storage, path, starts, stops in _list_frames(shards, which, offsets, lengths)
@@ -101,7 +102,7 @@ def fetch_sources(
         storage: RemoteStorage = shards[0].storage  # type: ignore[assignment]
         if storage.cache is None:
             raise
-        # Somebody has removed files of the cache.
+        # Another process or the user has removed files from the cache.
         storage.cache.forget_checked()
         return _open_ranges(shards, request_frames(*frames), max_record_bytes)
 
@@ -109,7 +110,7 @@ def fetch_sources(
 def _open_ranges(
     shards: Sequence[OpenShard], requested: dict[str, FetchedRanges], max_record_bytes: int
 ) -> list[_core.Source]:
-    """Wait for ranges, and return a source of them for each shard; for a shard without ranges, its own source."""
+    """Wait for ranges. Return a source of the ranges of each shard, or the shard's own source if it has none."""
     sources = []
     for shard in shards:
         ranges = requested.get(shard.paths[0])

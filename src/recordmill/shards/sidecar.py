@@ -253,7 +253,7 @@ def _check_offsets(sidecar: Sidecar) -> None:
 
 
 def check_probes(probes: Probes, num_stored_bytes: int) -> None:
-    """Raise ValueError unless all probes are inside a file of the given size, and only an empty file has none."""
+    """Raise ValueError if a probe lies outside a file of the given size, or if a non-empty file has no probes."""
     is_inside = not probes or (min(probes)[0] >= 0 and max(probes)[0] < num_stored_bytes)
     if not is_inside or bool(probes) != bool(num_stored_bytes):
         raise ValueError("probes must be inside the file")

@@ -28,7 +28,7 @@ ONE_RECORD = ("payload_checksum", "sidecar_checksum", "bad_payload", "bad_paddin
 _KNOWN_END = (*ONE_RECORD, *STREAM_FAULTS)
 # If a larger share of the payloads cannot be parsed, the records are assumed to be of several types, not damaged.
 _MAX_UNPARSED = 0.25
-# Number of frames that one native call looks for in a damaged area.
+# Maximum number of frames that one native call finds in a damaged area.
 _SEARCH_RECORDS = 64
 # Frames found in a damaged area may overlap. Their total length is limited to this multiple of the size of the area.
 _MAX_REREADS = 8
@@ -159,7 +159,7 @@ def _may_hide_records(area: DamagedArea, num_indexed_bytes: int, starts: NDArray
 def _list_starts(records: SoundRecords, begin: int) -> NDArray[np.int64] | None:
     """Return the offsets from `begin` on at which records certainly begin; None if the format cannot show this.
 
-    The size of a damaged compressed stream is unknown. Its search ends at the last sound record.
+    The size of a damaged compressed stream is unknown, so the search in it ends at the last sound record.
     """
     shard, frames = records.inspection.shard, records.frames
     find_starts, starts = shard.format.framing.find_starts, [np.zeros(0, np.int64)]

@@ -21,7 +21,8 @@ from recordmill.types import Ragged
 
 # Limits of a chunk of records that is parsed in one call. A larger record is a chunk of its own.
 _MAX_CHUNK_RECORDS, _MAX_CHUNK_BYTES = 4096, 1 << 20
-# Values of a feature are counted while there are at most this many different ones, and while strings are this short.
+# Values of a feature are counted only if there are at most this many different values, and if no byte string is longer
+# than this.
 _MAX_DISTINCT_VALUES, _MAX_COUNTED_BYTES = 1000, 64
 
 Value = int | float | bytes
@@ -42,7 +43,7 @@ class FeatureStatistics:
     num_per_record : (int, int)
         Minimum and maximum number of values, or of frames of a sequence, in the records that have the feature.
     num_nonfinite : int
-        Number of values that are NaN or infinite. The next three parameters and `value_counts` ignore them.
+        Number of values that are NaN or infinite. `minimum`, `maximum`, `mean` and `value_counts` ignore these values.
     minimum, maximum : int, float or None
         Smallest and largest number; None if there are no numbers.
     mean : float or None
@@ -243,7 +244,7 @@ class _FeatureCollector:
                 self._counts = None
 
     def finish(self, num_records: int) -> FeatureStatistics:
-        """Return the statistics, with records that were added before the feature occurred as missing."""
+        """Return the statistics. Records that were added before the feature first occurred count as missing it."""
         minimum, maximum = self._range or (None, None)
         return FeatureStatistics(
             kinds=list(self._kinds),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def format_info_html(info: Info) -> str:
-    """Return sizes, features, classes, problems and statistics of shards, and a table of the shards to open."""
+    """Return HTML with sizes, features, classes, problems and statistics, and a collapsed table of the shards."""
     problems = [f"damaged: {shard.path}: {shard.damage}" for shard in info.shards if shard.damage is not None]
     problems += [f"incomplete: {problem}" for problem in info.problems]
     features = [(name, str(feature)) for name, feature in (info.schema or {}).items()]
@@ -48,7 +48,7 @@ def _format_statistics(statistics: Statistics) -> str:
 
 
 def format_report_html(report: Report) -> str:
-    """Return the number of records and faults, the first faults, and what the verification can detect."""
+    """Return HTML with the numbers of records and faults, the first faults, and what verification can detect."""
     rows = [
         (
             fault.shard,

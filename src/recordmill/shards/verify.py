@@ -156,7 +156,7 @@ def verify_shards(storage: Storage, paths: Paths, options: Mapping[str, Any], pa
 
 
 def merge_guarantees(guarantees: list[dict[str, list[str]]]) -> dict[str, list[str]]:
-    """Merge the guarantees of all shards by format. A guarantee of only some shards states their number."""
+    """Merge the guarantees of all shards by format. If only some shards have a guarantee, it states their number."""
     merged = {}
     for name in dict.fromkeys(name for by_format in guarantees for name in by_format):
         shards = [by_format[name] for by_format in guarantees if name in by_format]

@@ -81,8 +81,8 @@ class _WriterBase(ABC):
         OutputExistsError
             If another program created a shard of the same name and `overwrite` is False.
         WriteError
-            If a file cannot be written; no output file remains. If an index may not be written beside its shard, for
-            example because of its permissions, this is only a RuntimeWarning.
+            If a file cannot be written; no output file remains. If only an index cannot be written beside its shard,
+            for example because of permissions, `close` emits a RuntimeWarning instead.
         FeatureError
             If the payload codec cannot store a value of the last chunk.
         """
@@ -140,15 +140,15 @@ class ShardWriter(_WriterBase):
     With `shards`, record ``i`` goes to shard ``i % shards``, so that shard sizes differ by at most one record. With
     `max_shard_bytes`, a new shard begins when the current one is full. The shards get their final names together, on
     `close` or at the end of the ``with`` block; after an exception no output file remains. A writer that is not closed
-    loses its records and emits a ResourceWarning. In a forked process, the writers of its parent cannot be used.
+    loses its records and emits a ResourceWarning. A forked process cannot use the writers of its parent.
 
     Parameters
     ----------
     path : path
         Prefix of the shard names, or the complete name of a single shard (``train.rec``).
     format : str, optional
-        Record format, such as "tfrecord", "ofrecord" or "recordio"; by default the one whose suffix `path` has
-        (``train.rec``), else TFRecord.
+        Record format, such as "tfrecord", "ofrecord" or "recordio"; by default derived from the suffix of `path` (such
+        as ``.rec``), else TFRecord.
     shards : int, optional
         Number of shards, 1 by default.
     max_shard_bytes : int, optional
@@ -158,7 +158,7 @@ class ShardWriter(_WriterBase):
         "ofrecord", "irheader" or "raw".
     schema : Schema or mapping of str to Feature, optional
         Kinds and shapes that examples must have. By default they are inferred from the examples; then all values of a
-        feature must have the same kind. Features that are declared as floats also store integers that the kind
+        feature must have the same kind. Features that are declared as floats also accept integers that the float kind
         represents exactly.
     compression : str, optional
         Whole-file compression (TFRecord only). Either "gzip" or "zlib".
@@ -170,7 +170,8 @@ class ShardWriter(_WriterBase):
         "auto" writes a sidecar index beside each shard. With "never", `open` builds the index when it reads the shard.
     break_lock : bool
         Whether to write even if another process has locked the destination. The lock of a dead process of this machine
-        is always ignored. Use this only if you know that the process, on another machine, no longer runs.
+        is always ignored. Use this only for the lock of a process on another machine, if you know that this process no
+        longer runs.
     storage_options : mapping of str to object, optional
         Settings for an address such as ``s3://bucket/train``, as in `open`.
 
@@ -256,14 +257,14 @@ class ShardWriter(_WriterBase):
         Parameters
         ----------
         example : mapping of str to value, or bytes
-            Feature values are bytes, str, numbers, sequences of them or arrays. `bytes` are written as the payload
-            without serialization.
+            Feature values are bytes, str, numbers, sequences of these, or arrays. An example of type `bytes` is written
+            as the payload, without serialization.
 
         Raises
         ------
         FeatureError
-            If the payload codec cannot store a value of this example or of an earlier one of its chunk, or if a
-            feature has integers and floats and no schema declares its kind. The error names the record.
+            If the payload codec cannot store a value of this example or of an earlier example in the same chunk, or if
+            a feature mixes integers and floats and no schema declares its kind. The error names the record.
         ExampleTypeError
             If the example is neither a mapping from strings nor bytes.
         LimitError
@@ -360,8 +361,9 @@ def _estimate_bytes(value: Any) -> int:
 class PayloadWriter(_WriterBase):
     """Write payloads to one file with exactly the given name and without a foreign index file.
 
-    For programs that choose file names and write index files themselves; `ShardWriter` does both. An existing file of
-    the same name is replaced when the writer is closed. Until then, and after `discard`, it does not change.
+    This class is for programs that choose file names and write index files themselves; `ShardWriter` does both. An
+    existing file of the same name is replaced when the writer is closed. Until then, and after `discard`, it does not
+    change.
 
     Parameters
     ----------

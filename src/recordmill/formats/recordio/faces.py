@@ -41,7 +41,7 @@ def parse_face_layout(label: Any, num_bytes: int, num_records: int) -> FaceLayou
     Returns
     -------
     FaceLayout
-        All keys are images if the record with key 0 is an image itself.
+        If the record with key 0 is itself an image, all keys belong to images.
 
     Raises
     ------

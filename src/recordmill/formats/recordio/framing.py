@@ -16,9 +16,9 @@ _FIRST_FLAG = 1
 
 
 def _find_starts(data: Any) -> NDArray[np.int64]:
-    """Return the positions of the magic words that a flag of a whole or first part follows.
+    """Return the positions of magic words that are followed by the flag of a whole record or of a first part.
 
-    Writers split payloads at such words, so each of them begins a record.
+    Writers split payloads that contain magic words, so each of these positions is the beginning of a record.
     """
     words = np.frombuffer(data, "<u4", len(data) // 4)
     rows = np.flatnonzero(words[:-1] == int.from_bytes(MAGIC, "little"))

@@ -154,8 +154,8 @@ def format_image_list(
     names : sequence of str
         Paths, relative to the image folder.
     decimals : int or None
-        Decimals of each label, 6 as im2rec of MXNet 1.9 writes it (``3.000000``); None for the shortest text
-        (``3``), as later versions of MXNet write it.
+        Number of decimals of each label. The default is 6, as in im2rec of MXNet 1.9 (``3.000000``). None writes the
+        shortest text (``3``), as later versions of MXNet do.
 
     Returns
     -------

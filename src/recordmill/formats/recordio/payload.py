@@ -1,7 +1,7 @@
 """MXNet's image record: a 24-byte header with flag, label, id and id2, optional labels, then the data.
 
-In an example the data is the one bytes feature (``image`` unless the schema has another name); ``label`` is a float32
-or a vector of float32, and ``id`` and ``id2`` are uint64.
+In an example, the only bytes feature holds the data; its name is ``image`` unless the schema has another name. The
+feature ``label`` is a float32 or a vector of float32, and ``id`` and ``id2`` are uint64.
 """
 
 from __future__ import annotations

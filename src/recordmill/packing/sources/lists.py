@@ -91,7 +91,7 @@ class _JsonMembers(list[tuple[str, Any]]):
     """Name and value pairs of a JSON object, including duplicate names, which a dict would lose."""
 
 
-# One decoder for all lines, because `json.loads` with a hook would create one per call.
+# All lines share one decoder, because `json.loads` with a hook would create one per call.
 _DECODER = json.JSONDecoder(object_pairs_hook=_JsonMembers)
 
 
@@ -169,7 +169,7 @@ class ListFile(Source):
     MissingInputError
         When the items are listed: the list does not exist.
     LabelError
-        When the items are listed: a line without index, labels and path.
+        When the items are listed: a line does not have an index, labels and a path.
     ImageError
         When the items are listed: a path is invalid, listed twice, or outside `root`.
     """
@@ -253,7 +253,8 @@ class Table(Source):
         Column of labels, several columns for a vector, or None for no labels. ``"auto"`` is the column with header
         ``label``, ``class``, ``target`` or similar, else the second column.
     features : sequence of str or int
-        Columns that are stored as further features: as integers or floats if all their values allow it, else text.
+        Columns that are stored as further features: as integers or floats if all values of a column allow it, otherwise
+        as text.
     classes : sequence of str, or "auto", optional
         Class names in the order of their labels, if labels are text; "auto" sorts the names in the table.
     header : bool
@@ -270,7 +271,7 @@ class Table(Source):
     MissingInputError
         When the items are listed: the table does not exist.
     LabelError
-        When the items are listed: a missing column, a short line, or a label that is not a number. The error gives
+        When the items are listed: a column is missing, a line is too short, or a label is not a number. The error gives
         the line number.
     ImageError
         When the items are listed: a file name is invalid, listed twice, or outside `root`.
