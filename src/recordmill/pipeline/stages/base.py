@@ -101,7 +101,7 @@ class StageInput:
         return {"shard": shard, "record": inside, "offset": offset}
 
     def entry_points(self, feature: str) -> Ragged | None:
-        """Return the stored result of `find_entry_points` for a JPEG feature, one row per sample; None if all are
+        """Return stored results of `find_entry_points` for a JPEG feature, one row per sample; None if all are
         empty."""
         origins, sources = self.rows.origins, self.sources
         if len(sources) == 1:
