@@ -37,8 +37,8 @@ class Draws:
 
     Number ``k`` of a stage, for the sample at a position of the epoch, is a pure function of
     ``(seed, epoch, position, stage, k)``. It does not depend on threads, workers, ranks, batch sizes or earlier draws.
-    The counter of the generator is ``(k // 2, position's low word, position's high half and stage, epoch)`` and its key
-    is the seed.
+    The counter of the generator has four words: ``k // 2``, the low 32 bits of the position, the high 16 bits of the
+    position together with the stage, and the epoch. The key of the generator is the seed.
 
     Parameters
     ----------

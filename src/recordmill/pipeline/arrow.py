@@ -114,7 +114,7 @@ def _missing_extra(method: str, package: str) -> MissingExtraError:
 
 
 def create_converter(dataset: Dataset, method: str) -> Converter:
-    """Return the converter for the columns of a dataset; `method` is the public function that errors name."""
+    """Return the converter for the columns of a dataset; `method` is the name of the public function, for errors."""
     _check_unbatched(dataset, method)
     try:
         import pyarrow
@@ -130,7 +130,7 @@ def create_converter(dataset: Dataset, method: str) -> Converter:
 
 
 def _list_features(dataset: Dataset, condition: Any) -> set[str]:
-    """Return the features of the records for which a condition is true, in any source."""
+    """Return the names of the features for which a condition is true in any source."""
     sources = dataset.origin.sources
     return {name for source in sources for name, feature in source.schema.items() if condition(feature)}
 
@@ -166,9 +166,10 @@ class Converter:
     arrow : module
         The module ``pyarrow``.
     variable : collection of str
-        Features whose number of values varies: they become lists even if it is the same in all samples at hand.
+        Features whose number of values varies. They become lists even if all samples of a table have equally many
+        values.
     optional : collection of str
-        Features that records may lack: null if they have no values.
+        Optional features, which become null in records without values.
     metadata : mapping of str to str, optional
         Metadata of the schema.
     """

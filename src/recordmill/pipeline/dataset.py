@@ -660,10 +660,10 @@ class Dataset:
     def to_arrow(self) -> pa.Table:
         """Read all samples of epoch 0 as an Arrow table.
 
-        Numbers are not copied from the arrays that `to_numpy` returns. A feature of fixed shape becomes a column of
-        numbers, or of (nested) lists of fixed size; a feature whose number of values varies becomes a column of lists,
-        and byte strings become a ``binary`` column. Optional features are null in records without values. Class names
-        are in the metadata of the schema, as JSON, under the key ``classes``.
+        Numeric arrays are converted without a copy. A feature of fixed shape becomes a column of numbers, or of
+        (nested) lists of fixed size; a feature whose number of values varies becomes a column of lists, and byte
+        strings become a ``binary`` column. Optional features are null in records without values. Class names are in the
+        metadata of the schema, as JSON, under the key ``classes``.
 
         Returns
         -------

@@ -76,7 +76,7 @@ class TaskRunner:
         self._ray, self._options = import_ray(), options
         self._function, self._shared = function, self._ray.put(shared)
         self._slots, self._counted = 0, -_WAIT_S
-        # Ray repeats tasks that were killed for lack of memory without limit, so repetitions are counted here.
+        # If a task is killed for lack of memory, Ray repeats it without limit. Therefore, repetitions are counted here.
         self._task = self._ray.remote(num_cpus=options.num_cpus, memory=options.memory, max_retries=0)(_call)
 
     def run(self, inputs: Sequence[Any]) -> Generator[tuple[int, Any]]:

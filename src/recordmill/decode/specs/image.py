@@ -102,9 +102,9 @@ class Image(Spec):
     stack : bool
         True for one array per batch, which requires images of one size; False for a list of arrays.
     decoder : str
-        "native" decodes JPEG and PNG natively, and raises an error for other formats. "auto" uses Pillow for images
-        that the native decoder does not support. "pillow" decodes all images with Pillow, which accepts some damaged
-        JPEG and PNG files that the native decoder rejects.
+        "native" decodes JPEG and PNG natively, and raises an error for other formats. "auto" decodes natively, and uses
+        Pillow for images that the native decoder does not support. "pillow" decodes all images with Pillow, which
+        accepts some damaged JPEG and PNG files that the native decoder rejects.
     feature : str, optional
         Name of the feature that contains the encoded image; by default the name of the output.
 

@@ -101,8 +101,7 @@ class StageInput:
         return {"shard": shard, "record": inside, "offset": offset}
 
     def entry_points(self, feature: str) -> Ragged | None:
-        """Return stored results of `find_entry_points` for a JPEG feature, one row per sample; None if all are
-        empty."""
+        """Return the stored `find_entry_points` results of a JPEG feature, one per sample; None if there are none."""
         origins, sources = self.rows.origins, self.sources
         if len(sources) == 1:
             return sources[0].entry_points(origins[:, 1], feature)
