@@ -153,8 +153,8 @@ class _Worker:
     def _send_replacement_result(self, task: int, begun: float, value: Any, cause: Exception) -> bool:
         """Send a replacement for the result of a task that cannot be sent.
 
-        The replacement is the result or error of the function's `compute_with_checks`, which finds the cause. If the
-        function has no such method, it is an error about the result.
+        The replacement is the result or error of the function's `compute_with_checks`, which finds the cause.
+        Otherwise, it is an error about the result.
         """
         compute_with_checks = getattr(self._function, "compute_with_checks", None)
         if compute_with_checks is not None and not isinstance(cause, OSError):
