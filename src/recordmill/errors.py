@@ -97,7 +97,7 @@ class RecordmillError(Exception):
     expected, found : str, optional
         Expected value, and the value that was found instead.
     hint : str, optional
-        Suggestion how to solve the problem.
+        Suggestion for solving the problem.
     """
 
     def __init__(

@@ -34,7 +34,7 @@ def resize(array: ArrayLike, size: int | Sequence[int], *, kernel: str | None = 
     size : int or (int, int)
         Side of a square, or (height, width), in pixels.
     kernel : str, optional
-        Name of a kernel of the library of `like`, such as "bilinear", or "library:kernel".
+        Resize kernel: a name from the library of `like`, such as "bilinear", or "library:kernel".
     like : str
         Framework whose arithmetic is used. One of "pillow", "opencv", "tensorflow" or "mxnet".
 

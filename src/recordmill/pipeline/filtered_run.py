@@ -249,7 +249,7 @@ def _read_task_input(number: int) -> FilteredBatch:
 
 
 class FilteredRun:
-    """Iterates over the results of one epoch of a pipeline with a filter, each with the loader state after it.
+    """Iterates over the results of one epoch of a pipeline with a filter, and the loader state after each result.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ class TaskRunner:
         return max(int(self._ray.cluster_resources().get("CPU", 1) / self._options.num_cpus), 1)
 
     def _count_slots(self) -> int:
-        """Return the number of tasks that may run or wait; counted anew, because nodes join and leave."""
+        """Return the number of tasks that may run or wait; updated every second, because nodes join and leave."""
         now = time.monotonic()
         if now - self._counted >= _WAIT_S:
             self._slots, self._counted = _QUEUED_PER_CPU * self.count_tasks(), now

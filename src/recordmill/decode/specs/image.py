@@ -77,7 +77,7 @@ class Image(Spec):
     upsampling : str, optional
         Upsampling of subsampled JPEG chroma: "fancy" interpolates, "plain" repeats values.
     kernel : str, optional
-        Resize kernel: a name of the library of `like`, such as "bilinear", or "library:kernel".
+        Resize kernel: a name from the library of `like`, such as "bilinear", or "library:kernel".
     reduce : int or str
         Denominator of the size at which JPEG images are decoded. With 2, 4 and 8, images of other formats raise an
         error. "auto" chooses, for every image, the largest denominator that does not require enlarging the window

@@ -197,7 +197,7 @@ def _check_sizes(sizes: Any, option: str, minimum: int) -> Sizes | None:
 def _choose_axes(
     option: str, setting: Any, name: str, ragged: list[bool], *, is_declared: bool
 ) -> Sequence[int | None]:
-    """Return the option of each axis of a sample; None where it has no effect."""
+    """Return the value of an option for each axis of a sample; None for axes on which it has no effect."""
     sizes = dict(setting).get(name) if _is_pairs(setting) else setting
     if isinstance(sizes, tuple):
         if len(sizes) != len(ragged):
