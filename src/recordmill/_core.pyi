@@ -1,4 +1,4 @@
-"""Types of the native module; proved against the built module by `make lint`."""
+"""Types of the native module. `make lint` checks them against the built module."""
 
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike

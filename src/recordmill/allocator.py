@@ -1,7 +1,7 @@
 """Allocate large arrays, and reuse the memory of arrays that are no longer referenced.
 
-The operating system clears each page of new memory when it is first written. For a batch of 77 MB, clearing is a large
-part of the time that filling it takes.
+The operating system clears each page of new memory when it is first written. When a new batch of 77 MB is filled,
+clearing takes a large part of the time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 ALIGNMENT = 64
 """Large arrays start at a multiple of this many bytes."""
 MIN_REUSED_BYTES = 1 << 20
-"""Size from which `Memory` reuses arrays; the C library itself reuses the memory of smaller ones."""
+"""Minimum size, in bytes, of arrays that `Memory` reuses. The C library reuses the memory of smaller arrays."""
 # Freeing a block of this size raises the mmap threshold of glibc to it. The maximum is 32 MiB
 # (DEFAULT_MMAP_THRESHOLD_MAX).
 _BLOCK_BYTES = 31 << 20
@@ -27,7 +27,7 @@ _BLOCK_BYTES = 31 << 20
 
 @functools.cache
 def keep_freed_memory() -> None:
-    """Make the C library keep freed memory for later allocations, which happens after one large array is freed."""
+    """Make the C library keep freed memory for later allocations. Freeing one large array has this effect."""
     np.empty(_BLOCK_BYTES, np.uint8)
 
 

@@ -97,7 +97,7 @@ class RecordmillError(Exception):
     expected, found : str, optional
         Expected value, and the value that was found instead.
     hint : str, optional
-        Suggestion how to solve the problem.
+        Suggestion for solving the problem.
     """
 
     def __init__(
@@ -236,12 +236,12 @@ class ShardChangedError(RecordmillError, OSError):
 
 
 class RemoteError(RecordmillError, OSError):
-    """A request to an object store failed, also when it was repeated.
+    """A request to an object store failed, even after retries.
 
     Parameters
     ----------
     message : str
-        What failed, and why.
+        Description of the failure and its cause.
     byte_range : (int, int), optional
         Range of the object that was requested, in bytes.
     attempts : int, default 1
@@ -404,7 +404,7 @@ class PlanError(RecordmillError, RuntimeError):
 
 
 class UnsupportedPathError(RecordmillError, ValueError):
-    """An address is not supported, such as ``hdfs://host/train``, or not here, because the path must be local."""
+    """An address, such as ``hdfs://host/train``, is not supported, or is used where a local path is required."""
 
 
 class InputError(RecordmillError, ValueError):

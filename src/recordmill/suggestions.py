@@ -8,13 +8,14 @@ from functools import update_wrapper
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
-# Similarity at which a missing name of a framework counts as misspelled; below, it is probably a name of the framework.
+# Minimum similarity at which an unknown name counts as misspelled. Below it, the name probably belongs to the
+# framework.
 MISSPELLED = 0.8
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
 
-# Keyword arguments of other libraries: the argument here that has the same effect, and the text of the hint.
+# (keyword argument of other libraries, equivalent argument of recordmill, text of the hint).
 _FOREIGN: tuple[tuple[str, str, str], ...] = (
     ("drop_last", "last", 'last="drop"'),
     ("drop_remainder", "last", 'last="drop"'),
@@ -71,7 +72,7 @@ def suggest_arguments(function: F) -> F:
 
 
 def suggest_constructor_arguments(cls: C) -> C:
-    """Decorate a public class: as `suggest_arguments`, for its constructor."""
+    """Decorate a public class: apply `suggest_arguments` to its constructor."""
     cls.__init__ = suggest_arguments(cls.__init__)  # type: ignore[misc]
     return cls
 

@@ -87,7 +87,7 @@ class Ragged:
         fill : scalar, default 0
             Value that follows the end of short rows.
         length : int, optional
-            Length of the padded rows; by default that of the longest row. Longer rows are truncated.
+            Length of the padded rows; by default the length of the longest row. Longer rows are truncated.
 
         Returns
         -------
@@ -249,12 +249,12 @@ class Fault:
 
 @dataclass(slots=True)
 class Traffic:
-    """Numbers of requests to remote storage, and of the bytes that were read.
+    """Numbers of requests to remote storage and of bytes that were read.
 
     Parameters
     ----------
     requests, retries : int
-        Number of requests, and how many of them repeated a failed one.
+        Number of requests, and how many of them were retries.
     num_bytes : int
         Bytes that were received.
     cached_bytes : int

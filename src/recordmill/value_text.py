@@ -98,7 +98,7 @@ def format_value(plain: Any) -> tuple[str, str]:
 
 
 def format_number(number: float | None) -> str:
-    """Format a number of a table: integers with separators, other numbers with six digits, None as nothing."""
+    """Format a number for a table: integers with separators, other numbers with six digits, None as an empty text."""
     if number is None:
         return ""
     return f"{number:,}" if isinstance(number, int) else f"{number:.6g}"
@@ -121,7 +121,7 @@ def _format_bytes(plain: dict[str, Any]) -> str:
 
 
 def describe_value(value: Any, max_chars: int) -> tuple[str, bool]:
-    """Return a value as text of at most `max_chars` characters, and whether that is not the complete value."""
+    """Return a value as text of at most `max_chars` characters, and True if it was shortened."""
     if isinstance(value, bytes | bytearray | memoryview):
         return _describe_bytes(bytes(value), max_chars)
     if isinstance(value, str):
@@ -160,7 +160,7 @@ def _describe_rows(rows: Any, max_chars: int) -> tuple[str, bool]:
 
 
 def find_class_name(label: float, classes: list[str] | None) -> str | None:
-    """Return the class name of a label number; None if it has none."""
+    """Return the class name of a label number; None if the label has no class name."""
     if not classes or not 0 <= label < len(classes) or int(label) != label:
         return None
     return classes[int(label)]

@@ -39,7 +39,7 @@ class FrameworkLoader:
         return len(self._loader)
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the epoch from `set_epoch`, else the rest of a loaded state's epoch, else the next epoch."""
+        """Iterate over the epoch that was set, else the rest of a loaded state's epoch, else the next epoch."""
         iterator = self._iterate()
         self._iterators.add(iterator)
         return iterator
@@ -119,7 +119,7 @@ class FrameworkLoader:
         Returns
         -------
         dict
-            Small, and can be written as JSON.
+            A small dict that can be written as JSON.
         """
         return self._state or self._loader.state_dict()
 

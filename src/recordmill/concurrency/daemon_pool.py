@@ -15,16 +15,16 @@ T = TypeVar("T")
 
 _Task = tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]
 
-# The end of the process waits at most this long for functions that are running.
+# Maximum time, in seconds, that the process waits at exit for running functions.
 _EXIT_S = 0.5
 _running: weakref.WeakSet[Future[Any]] = weakref.WeakSet()
 
 
 class DaemonPool:
-    """Calls functions in threads, like `ThreadPoolExecutor`, whose threads a process waits for before it ends.
+    """Calls functions in threads, like `ThreadPoolExecutor`, but does not keep the process from ending.
 
-    A request to a server that does not respond lasts until its time-out, so Ctrl-C would not end the process before.
-    The threads end when the pool is closed or garbage collected.
+    A request to a server that does not respond lasts until its timeout. `ThreadPoolExecutor` would make the process
+    wait for it, even after Ctrl-C. The threads end when the pool is closed or garbage collected.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class DaemonPool:
         self.close = weakref.finalize(self, self._tasks.put, None)
 
     def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
-        """Call a function in one of the threads; raise RuntimeError if the process ends, because they run no more."""
+        """Call a function in one of the threads; raise RuntimeError if the process is ending."""
         if sys.is_finalizing():
             raise RuntimeError("no function can be called in a thread while the process ends")
         future: Future[T] = Future()
@@ -66,10 +66,10 @@ def _run_tasks(tasks: SimpleQueue[_Task | None], idle: Semaphore) -> None:
             else:
                 future.set_result(result)
                 del result
-        # An idle thread keeps nothing alive.
+        # An idle thread must not keep these objects alive.
         del future, function, arguments
         idle.release()
-    tasks.put(None)  # For the other threads.
+    tasks.put(None)  # Stops the other threads, too.
 
 
 @atexit.register

@@ -11,7 +11,7 @@ class ForkCounter:
     depth = 0
     """Number of forks between the process that imported this module and this one. Differs between parent and child."""
     count = 0
-    """Number of forks of this process, and of its ancestors before its start. After a change, memory may be shared."""
+    """Number of forks by this process, and by its ancestors before it started. A change means memory may be shared."""
 
 
 def _count_fork() -> None:

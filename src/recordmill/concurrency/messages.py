@@ -1,4 +1,4 @@
-"""Messages between a consumer and its worker processes over sockets, and task numbers that it sends over a pipe."""
+"""Messages between a consumer and its worker processes over sockets, and task numbers for the workers over a pipe."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Prefetcher(Generic[T]):
     Parameters
     ----------
     items : iterator
-        Advanced, and closed if it has a `close` method, by the thread only.
+        Only the thread advances it, and closes it if it has a `close` method.
     depth : int
         Number of finished items that may wait for the caller while the next one is in progress.
     name : str

@@ -30,7 +30,7 @@ class ProcessPool:
 
     New processes are started with the first task, and import what `function` needs. They end when the pool is closed,
     when nothing refers to the pool any more, and when the process of the consumer ends for any reason. Large arrays
-    are views of shared memory, which is filled again only when no view of it is left.
+    are views of shared memory, which is reused only when no view of it is left.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def _build_start_error(chain: ErrorChain) -> WorkerError:
 class WorkerGroup:
     """The worker processes of a pool, and the pipe from which they read task numbers.
 
-    Has no reference to the pool, so that a pool can be garbage-collected, which ends its processes.
+    Has no reference to the pool, so that an unused pool is garbage-collected. This ends its processes.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,9 @@
 """Anonymous shared memory between a consumer and its worker processes.
 
-Results: each worker has a few segments, each an anonymous file. It fills a free segment and sends it. The consumer maps
-it once, and releases it when the last view of it is gone. When no segment is free, as with a consumer that keeps all
-results, the worker sends a new file and the consumer copies it, so that neither side ever has many open descriptors.
+Results: each worker has a few segments, which are anonymous files. The worker fills a free segment and sends it to the
+consumer. The consumer maps a segment once, and releases it when no view of it is left. If no segment is free, for
+example because the consumer keeps all results, the worker sends a new file and the consumer copies it. In this way,
+neither side has many open descriptors.
 
 Inputs: the consumer writes what a task needs beyond its number to a `TaskInputBuffer` that all workers read.
 """
@@ -34,7 +35,7 @@ NO_SLOT = -1
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 _ENTRY = struct.Struct("<qq")
 _MAX_INPUTS = 1 << 20  # Maximum number of tasks that have an input at the same time.
-_SLOT_BYTES = 1 << 40  # Distance of inputs in the file. Only written pages take memory.
+_SLOT_BYTES = 1 << 40  # Distance between inputs in the file. Only pages that are written take memory.
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +160,8 @@ def _read_into_memory(file: int, nbytes: int) -> NDArray[np.uint8]:
 class TaskInputBuffer:
     """Inputs of tasks in shared memory. The consumer writes inputs; a worker process reads the input of its task.
 
-    An anonymous file: a table with the slot of each task, then slots so far apart that none is too small. A slot is
-    reused once the result of its task was taken.
+    The buffer is an anonymous file. It has a table with the slot of each task, followed by the slots, which are so far
+    apart that every input fits. A slot is reused after the result of its task was taken.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ def _flush_and_exit(success: bool) -> NoReturn:
 
 
 def _send_value(link: socket.socket, message: Message, value: Any, segments: SegmentPool | None = None) -> bool:
-    """Send a message with a value, which is in a segment if it is large; return False if the consumer has closed."""
+    """Send a message with a value (in a segment if it is large); return False if the consumer has closed the socket."""
     parts = PickleParts(value)
     kind, task, seconds, waited_s = message.kind, message.task, message.seconds, message.waited_s
     try:
@@ -151,9 +151,10 @@ class _Worker:
             return self._send_replacement_result(task, begun, value, error)
 
     def _send_replacement_result(self, task: int, begun: float, value: Any, cause: Exception) -> bool:
-        """Send another result or an error, because the result of a task cannot be sent.
+        """Send a replacement for the result of a task that cannot be sent.
 
-        This is the result of the function's `compute_with_checks`, which finds the cause, or else an error.
+        The replacement is the result or error of the function's `compute_with_checks`, which finds the cause.
+        Otherwise, it is an error about the result.
         """
         compute_with_checks = getattr(self._function, "compute_with_checks", None)
         if compute_with_checks is not None and not isinstance(cause, OSError):

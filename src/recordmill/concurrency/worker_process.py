@@ -29,7 +29,7 @@ sys.path[:] = json.loads(sys.argv[1])
 from recordmill.concurrency.worker_main import main
 main(3, 4, 5, 6, 7, 8)
 """
-_FIRST_FREE = 16  # Descriptors are first duplicated to numbers from this on, so that 3, 4, … overwrite none.
+_FIRST_FREE = 16  # Descriptors are first duplicated to numbers from 16 on, so that copies to 3, 4, … overwrite none.
 
 
 def create_setup_file(function: TaskFunction) -> int:

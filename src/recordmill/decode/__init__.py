@@ -1,1 +1,1 @@
-"""Decode features of records to arrays. Has the public specs, plans of whole batches, and functions for one image."""
+"""Decode features of records to arrays: public specs, plans for whole batches, and functions for single images."""

@@ -72,17 +72,18 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
         "raise" raises the error of the first sample that fails. "skip" drops the failed samples from every column. A
         callable is called with each error, in order, and the failed samples are dropped.
     max_pixels : int
-        Limit of pixels per image and mask, as stored and after resizing. Larger ones fail.
+        Maximum number of pixels of an image or mask, as stored and after resizing. Larger images fail.
     entry_points : Ragged or list of bytes, or mapping of feature to these, optional
-        Result of `find_entry_points` for the images. Crops of JPEG images then take less time. The result is the same
-        with and without them; entry points of other images are ignored.
+        Result of `find_entry_points` for the images: positions in the files at which decoding can start. With entry
+        points, crops of JPEG images take less time, but the output is the same. Entry points of other images are
+        ignored.
     empty : callable
-        Allocates the arrays that are not in `out`, like `numpy.empty`: from pinned or reused memory, for example.
+        Function like `numpy.empty` that allocates the arrays that are not in `out`, for example in pinned memory.
 
     Returns
     -------
     dict of str to ndarray, Ragged or list
-        In the order of `data`, then of `specs`.
+        Columns in the order of `data`, followed by new outputs in the order of `specs`.
 
     Raises
     ------
@@ -92,11 +93,12 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
     FeatureError
         If a feature is missing or has a type that its spec does not support.
     MemoryError
-        If there is not enough memory for an image. The message names the sample, which `on_error` does not skip.
+        If there is not enough memory for an image. The message names the sample. `on_error` does not skip it.
     MissingExtraError
         If ``decoder="pillow"`` is set and Pillow is not installed.
     ValueError, TypeError
-        If specs contradict each other, random specs have no `rng`, or an array of `out` has another shape or dtype.
+        If specs contradict each other, if a spec has random steps and `rng` is missing, or if an array in `out` has
+        another shape or dtype.
 
     Examples
     --------
@@ -159,7 +161,7 @@ class CompiledSpecs:
     images : list of str
         Features that are images.
     new_names : list of str
-        Outputs whose name must not be the name of a column, because no spec reads that column.
+        Names of outputs that must not be names of columns, because no spec reads such a column.
     """
 
     steps: list[tuple[str, Spec, Callable[[BatchState, str, Any], dict[str, Any]]]]

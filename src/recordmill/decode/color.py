@@ -26,7 +26,7 @@ def adjust_brightness(array: ArrayLike, factor: float) -> Levels:
     ----------
     array : array_like of uint8, shape (height, width) or (height, width, 1 or 3)
     factor : float
-        At least 0. 0 gives black, 1 the image.
+        Non-negative number: 0 gives black, 1 gives the image itself.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def adjust_contrast(array: ArrayLike, factor: float) -> Levels:
     array : array_like of uint8, shape (height, width) or (height, width, 1 or 3)
         Gray, or red, green, blue.
     factor : float
-        At least 0. 0 gives a uniform gray, 1 the image.
+        Non-negative number: 0 gives a uniform gray, 1 gives the image itself.
 
     Returns
     -------
@@ -78,9 +78,9 @@ def adjust_saturation(
     Parameters
     ----------
     array : array_like of uint8, shape (height, width) or (height, width, 1 or 3)
-        Gray, which stays unchanged, or red, green, blue. With ``like="tensorflow"`` uint8 or float32 of shape (..., 3).
+        Gray (not changed), or red, green, blue. With ``like="tensorflow"``, uint8 or float32 of shape (..., 3).
     factor : float
-        At least 0. 0 gives gray, 1 the image.
+        Non-negative number: 0 gives gray, 1 gives the image itself.
     like : str
         "pillow" blends; "tensorflow" multiplies the saturation and clips it at 1.
 
@@ -109,7 +109,7 @@ def adjust_hue(array: ArrayLike, turn: float, *, like: Literal["pillow", "tensor
     Parameters
     ----------
     array : array_like of uint8, shape (height, width) or (height, width, 1 or 3)
-        Gray, which stays unchanged, or red, green, blue. With ``like="tensorflow"`` uint8 or float32 of shape (..., 3).
+        Gray (not changed), or red, green, blue. With ``like="tensorflow"``, uint8 or float32 of shape (..., 3).
     turn : float
         Fraction of the color circle: -0.5 to 0.5, or -1 to 1 with ``like="tensorflow"``.
     like : str
@@ -231,14 +231,15 @@ def rgb_to_hls(array: ArrayLike, *, behind: int | None = None) -> Levels:
     array : array_like of uint8, shape (..., 3)
         Red, green, blue.
     behind : int, optional
-        Number of pixels at the right end of each row that OpenCV 3.4 converts one by one instead of in groups of four,
-        which changes their last bits. The default is the width modulo 4 for images, and 0 for a list of colors.
+        Number of pixels at the right end of each row that OpenCV 3.4 converts one by one instead of in groups of four.
+        This changes the last bits of their values. The default is the width modulo 4 for images, and 0 for a list of
+        colors.
 
     Returns
     -------
     ndarray of uint8, of the same shape
         Hue from 0 to 180 in steps of two degrees, lightness and saturation from 0 to 255. Equal to ``cv2.cvtColor`` of
-        OpenCV 3.4; later versions differ by 1 for few colors.
+        OpenCV 3.4; later versions differ by 1 for a few colors.
 
     Raises
     ------

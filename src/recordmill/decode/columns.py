@@ -21,7 +21,7 @@ Columns = dict[str, Any]
 
 
 def parse_columns(data: Any, features: Sequence[str]) -> Columns:
-    """Return the columns of a batch by name. Data without names is the column of the only name in `features`."""
+    """Return the columns of a batch by name. Data without names is the column of the only feature in `features`."""
     if isinstance(data, Mapping):
         columns = dict(data)
     elif isinstance(data, Sequence) and data and all(isinstance(example, Mapping) for example in data):

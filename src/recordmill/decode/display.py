@@ -18,12 +18,13 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # Opacity of the classes of a mask. The background and the label 255, which means "ignore", are transparent.
 MASK_OPACITY = 0.6
 _TRANSPARENT = (0, 255)
-# Number of levels by which a float image may exceed black and white, for instance after a resize that overshoots.
+# Number of levels by which a float image may be darker than black or brighter than white, for example because the
+# resize kernel overshoots.
 _TOLERANCE = 26
 
 
 def find_images(value: Any, layout: str | None) -> list[NDArray[Any]]:
-    """Return the images in a value, channels last: one array, or a list or an array of several.
+    """Return the images in a value with channels last. The value is one image, or a list or an array of images.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def _to_levels(pixels: NDArray[Any], output: OutputFormat | None) -> NDArray[np.
     numbers = np.nan_to_num(numbers, nan=low, posinf=high, neginf=low)
     if output is not None and pixels.dtype.kind == "f":
         levels = _invert_normalization(numbers, output)
-        # Other values were changed by a function after the decode stage.
+        # Values outside of this range were changed by a function after the decode stage.
         if levels is not None and levels.min() >= -_TOLERANCE and levels.max() <= 255 + _TOLERANCE:
             return _round(levels)
     if low >= 0 and high <= (1 if pixels.dtype.kind == "f" else 255):
@@ -95,7 +96,7 @@ def _round(levels: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def to_labels(mask: NDArray[Any]) -> NDArray[np.uint8]:
-    """Convert class labels of any integer type to 8 bits: 0 and 255 are background, larger ones repeat the colors."""
+    """Convert class labels of any integer type to 8 bits: 0 and 255 are background, larger labels reuse colors."""
     is_background = (mask <= 0) | (mask == 255)
     labels: NDArray[np.uint8] = ((mask.astype(np.int64) - 1) % 254 + 1).astype(np.uint8)
     labels[is_background] = 0
@@ -125,7 +126,7 @@ def _build_chunk(kind: bytes, data: bytes) -> bytes:
 
 @cache
 def mask_colors() -> NDArray[np.uint8]:
-    """Return 256 different colors, of shape (256, 3). Those of neighboring labels differ most in their hue."""
+    """Return 256 different colors, of shape (256, 3). Neighboring labels have very different hues."""
     colors = (
         colorsys.hsv_to_rgb(label * 0.618034 % 1, 1 - 0.15 * (label % 3), 1 - 0.1 * (label % 4)) for label in range(256)
     )

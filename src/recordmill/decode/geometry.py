@@ -207,7 +207,7 @@ def plan_geometry(
     -------
     plan : GeometryPlan
     too_small : ndarray of bool, shape (n,)
-        Images that are smaller than their crop and may neither be padded nor enlarged.
+        True for images that are smaller than their crop and may neither be padded nor enlarged.
     """
     given = given or GivenGeometry()
     crop, resize = spec.crop, cast("Resize | None", spec.resize)
@@ -384,5 +384,5 @@ def build_inverse_matrices(sizes: Ints, angles: Any, shifts: NDArray[np.float64]
 
 
 def _apply_math(function: Callable[[float], float], values: Any) -> NDArray[np.float64]:
-    """Apply a function of `math`. The one of NumPy may differ in the last bit, which can change a pixel."""
+    """Apply a function of `math`. NumPy's version may differ in the last bit, which can change a pixel."""
     return np.fromiter(map(function, np.asarray(values, np.float64).tolist()), np.float64, len(values))

@@ -74,20 +74,20 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
     orientation : str
         Whether to apply the EXIF orientation. Either "ignore" or "apply".
     cmyk : str
-        Library whose formula converts CMYK to RGB. TensorFlow's also converts with ``channels="stored"``. One of
-        "pillow", "opencv" or "tensorflow".
+        Library whose formula converts CMYK to RGB. TensorFlow's formula is applied even with ``channels="stored"``. One
+        of "pillow", "opencv" or "tensorflow".
     max_pixels : int
         Largest accepted number of pixels.
     entry_points : buffer, optional
-        Entry points of this image from `find_entry_points`; empty if it has none. With them, a window is decoded
-        without the rows above it.
+        Result of `find_entry_points` for this image: positions in the file at which decoding can start. With entry
+        points, a window is decoded without the rows above it. May be empty.
     recover_truncated : bool
-        Whether to decode files that are damaged or truncated, as libjpeg-turbo 2.1 does: it appends an end marker.
-        Missing parts of sequential files are gray, those of progressive files are estimated. The last blocks before
-        the damage are usually noise.
+        Whether to decode files that are damaged or truncated, as libjpeg-turbo 2.1 does by appending an end marker.
+        Missing parts of sequential files are gray, those of progressive files are estimated. The last blocks before the
+        damage are usually noise.
     acceptable_fraction : float, optional
         Fraction of the rows, from 0 to 1, that a damaged or truncated file must contain to be accepted without
-        `recover_truncated`; missing rows are zero.
+        `recover_truncated`. Missing rows are filled with zeros.
 
     Returns
     -------
@@ -150,15 +150,15 @@ def decode_png(
     window: Window | None = None,
     max_pixels: int = MAX_PIXELS,
 ) -> Pixels:
-    """Decode a PNG to the channels and depth that the file holds.
+    """Decode a PNG with the channels and the bit depth of the file.
 
     Parameters
     ----------
     data : buffer
         The encoded image.
     palette : str
-        "colors" converts palette images to colors. "indices" returns their palette indices, as label images need them,
-        and keeps the stored values of gray images of less than 8 bits instead of scaling them to 0..255.
+        "colors" converts palette images to colors. "indices" returns palette indices, which is useful for label images.
+        It also keeps the stored values of gray images with less than 8 bits instead of scaling them to 0..255.
     window : (int, int, int, int), optional
         x, y, width and height of the part to return.
     max_pixels : int
@@ -219,8 +219,8 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
     scale : int
         Denominator of the decoded size, as `reduce` in `Image`: 1, 2, 4 or 8.
     depth : str
-        "stored" keeps 16-bit samples. "8" converts them to 8 bits as the framework of `like` does; Pillow's choice is
-        an error.
+        "stored" keeps 16-bit samples. "8" converts them to 8 bits as the framework of `like` does; with
+        ``like="pillow"``, 16-bit samples raise an error.
     max_pixels : int
         Largest accepted number of pixels.
 

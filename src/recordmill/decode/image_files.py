@@ -36,17 +36,17 @@ def image_sizes(
     like : str
         Framework whose default for `orientation` is used. One of "pillow", "opencv", "tensorflow" or "mxnet".
     orientation : str, optional
-        "apply" returns the sizes after the rotation that EXIF asks for, "ignore" those of the stored image.
+        "apply" returns the sizes after applying the EXIF orientation, "ignore" the sizes of the stored images.
     decoder : str
         One of "auto", "pillow" or "native".
     max_pixels : int
-        Limit of pixels per image.
+        Maximum number of pixels per image.
 
     Returns
     -------
     ndarray of int64, shape (n, 2)
-        Height and width. 0, 0 for files that cannot be decoded: no image, a broken header, or more than `max_pixels`
-        pixels.
+        Height and width. 0, 0 for files that cannot be decoded: files that are not images, have a broken header, or
+        have more than `max_pixels` pixels.
 
     Raises
     ------
@@ -75,14 +75,14 @@ def image_sizes(
 
 @suggest_arguments
 def find_entry_points(payloads: Any, *, max_share: float = 0.01, threads: int = 1) -> Ragged:
-    """Find the entry points of JPEG images. With entry points, a crop is decoded without the rows above it.
+    """Find the entry points of JPEG files, at which decoding can start. A crop then does not need the rows above it.
 
     Parameters
     ----------
     payloads : list of bytes, or Ragged
         Encoded images.
     max_share : float
-        Maximum size of the entry points as a share of their image's bytes. Those of a photograph need about 0.002.
+        Maximum size of the entry points as a fraction of the size of the image file. A photograph needs about 0.002.
     threads : int
         Number of threads.
 

@@ -26,7 +26,7 @@ def mixup(
     alpha: float = 0.2,
     num_classes: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.float32]]:
-    """Blend each image and its label with the previous ones of the batch, and the first with the last.
+    """Blend each image and label of a batch with the image and label before it, and the first with the last.
 
     Parameters
     ----------

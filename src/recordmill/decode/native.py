@@ -1,7 +1,7 @@
 """Decode a batch of images with the native module; files that it does not support are decoded with Pillow.
 
-A row that fails is reported in the returned errors, and its part of the output is undefined. Rows do not depend on one
-another, nor on the number of threads.
+A row that fails is reported in the returned errors, and its part of the output is undefined. Rows do not depend on each
+other or on the number of threads.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Headers:
     Parameters
     ----------
     table : ndarray of int64, shape (n, 7)
-        One row per image; the properties name the columns. 0 for images that cannot be read.
+        One row per image; the properties name the columns. Zeros for images that cannot be read.
     """
 
     table: Ints
@@ -54,7 +54,7 @@ class Headers:
 
     @property
     def decoded_sizes(self) -> Ints:
-        """Width and height of the upright images as they are decoded, which may be reduced, shape (n, 2)."""
+        """Width and height, shape (n, 2), at which the upright images are decoded; may be reduced."""
         return self.table[:, 2:4]
 
     @property

@@ -27,7 +27,7 @@ class DecodeOptions:
     deep : str
         Treatment of 16-bit samples. One of "refuse", "high_byte" or "keep".
     scale : int
-        Denominator of the decoded size: 1, 2, 4 or 8. Values above 1 need JPEG.
+        Denominator of the decoded size: 1, 2, 4 or 8. Values above 1 are supported for JPEG only.
     """
 
     channels: Literal["rgb", "gray", "stored"] = "rgb"

@@ -1,7 +1,7 @@
 """Decode with Pillow the images that the native decoder does not support.
 
-Pillow is imported when it is first needed. Its exceptions become `ImageError`. Images whose low bits it would silently
-drop are rejected.
+Pillow is imported when it is first needed. Its exceptions become `ImageError`. Images are rejected if Pillow would
+silently drop low bits.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def import_pillow() -> Any:
 class open_image:  # noqa: N801
     """Context manager that opens an encoded image with Pillow.
 
-    Every exception inside becomes an ImageError, because damaged files make Pillow raise exceptions of any class.
+    Every exception in the `with` block becomes an ImageError, because damaged files make Pillow raise exceptions of any
+    class.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ NO_LIMIT = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class Border:
-    """How output pixels that the image does not cover get their values.
+    """Values of the output pixels that the image does not cover.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ class ColorStep(NamedTuple):
     kind : str
         Name of a color step of the native module, which raises ValueError for unknown names.
     numbers : ndarray of float64, shape (n, k)
-        jitter: factors of brightness, contrast and saturation and the shift of hue (NaN skips one), then the order of
-        these four. gray: 1 converts the image. shift: levels added to red, green and blue. paint: x, y, width and
-        height (0 skips the image).
+        jitter: factors of brightness, contrast and saturation, and the hue shift (NaN disables a step), then the order
+        of these four steps. gray: 1 to convert the image, else 0. shift: levels that are added to red, green and blue.
+        paint: x, y, width and height of the rectangle (0 skips the image).
     fill : tuple of int
         Levels that paint writes, one per channel or one for all.
     """
@@ -117,9 +117,9 @@ class ImagePlan:
     mean, factor, deep_mean, deep_factor : tuple of float
         Output is ``(level - mean) * factor``, for images of 8 bits and of 16 bits.
     first : tuple of float
-        Factors from levels of 8 and 16 bits to floats if that happens before resizing, else empty.
+        Factors that convert 8-bit and 16-bit levels to floats before resizing; empty if levels are converted later.
     payloads, points : (ndarray of uint8, ndarray of int64) or list of buffer
-        Encoded images as data and row splits, or as a list; their entry points, if any.
+        Encoded images as data and row splits, or as a list. `points` are their entry points, if any.
     orientations : ndarray of int64, shape (n,)
         EXIF orientation that is applied, 1 to 8.
     geometry : ndarray of int64, shape (n, 13)

@@ -21,7 +21,7 @@ _HALF = np.uint64(32)
 
 
 class Stage(IntEnum):
-    """Numbers that give each random transform its own random numbers. Numbers from 4,096 are free for callers."""
+    """Stage numbers, which give each random transform its own random numbers. Callers may use 4,096 and above."""
 
     CROP = 1
     FLIP = 2
@@ -37,8 +37,8 @@ class Draws:
 
     Number ``k`` of a stage, for the sample at a position of the epoch, is a pure function of
     ``(seed, epoch, position, stage, k)``. It does not depend on threads, workers, ranks, batch sizes or earlier draws.
-    The counter of the generator is ``(k // 2, position's low word, position's high half and stage, epoch)`` and its key
-    is the seed.
+    The counter of the generator has four words: ``k // 2``, the low 32 bits of the position, the high 16 bits of the
+    position together with the stage, and the epoch. The key of the generator is the seed.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Draws:
         count : int
             Numbers per sample.
         first : int
-            Number ``k`` of the first one.
+            Number ``k`` of the first word.
 
         Returns
         -------
@@ -127,8 +127,8 @@ class Draws:
     def integers(self, positions: ArrayLike, stage: int, high: ArrayLike, first: int = 0) -> NDArray[np.int64]:
         """Return one integer from 0 to ``high - 1`` for each sample.
 
-        The integer is the upper half of 64 random bits times `high`, so the probabilities of two integers differ by
-        at most one part in 2**32.
+        The integer is ``(word * high) >> 64``, where `word` has 64 random bits. The probabilities of two integers
+        therefore differ by at most one part in 2**32.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class Draws:
         first
             As in `words`.
         probability : float
-            0 is never, 1 is always.
+            Probability of True: 0 is never, 1 is always.
 
         Returns
         -------

@@ -42,7 +42,7 @@ class ImageBatch:
         return ImageBatch(self.compiled, self.rows[kept], self.headers[kept], self.geometry[kept])
 
     def find_ordinals(self, rows: Ints) -> Ints:
-        """Return the positions of images in this object; `rows` are rows of the batch."""
+        """Convert rows of the batch, which must have an image, to positions in this object."""
         return np.searchsorted(self.rows, rows)
 
 

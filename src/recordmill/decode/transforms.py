@@ -25,7 +25,7 @@ _DTYPES = ("uint8", "uint16", "float32")
 
 @suggest_arguments
 def resize(array: ArrayLike, size: int | Sequence[int], *, kernel: str | None = None, like: Like = "pillow") -> Pixels:
-    """Resize an image, or several images of one size; channels do not mix.
+    """Resize an image, or several images of one size. Each channel is resized independently.
 
     Parameters
     ----------
@@ -34,14 +34,14 @@ def resize(array: ArrayLike, size: int | Sequence[int], *, kernel: str | None = 
     size : int or (int, int)
         Side of a square, or (height, width), in pixels.
     kernel : str, optional
-        Name of a kernel of the library of `like`, such as "bilinear", or "library:kernel".
+        Resize kernel: a name from the library of `like`, such as "bilinear", or "library:kernel".
     like : str
         Framework whose arithmetic is used. One of "pillow", "opencv", "tensorflow" or "mxnet".
 
     Returns
     -------
     ndarray
-        Of the same dtype. TensorFlow's kernels other than "nearest" return float32, as TensorFlow does.
+        Resized images of the same dtype; float32 with TensorFlow's kernels other than "nearest", as in TensorFlow.
 
     Raises
     ------
@@ -351,7 +351,7 @@ def normalize(
     Parameters
     ----------
     array : array_like of uint8, uint16 or float32, shape (height, width) or (height, width, channels)
-        Levels; those of float32 are from 0 to 255.
+        Levels. Levels in float32 are from 0 to 255.
     mean, std : float or sequence of float, optional
         One value, or one per channel, in units of `white`.
     white : float
@@ -428,5 +428,5 @@ def _restore_axes(pixels: Pixels, array: ArrayLike) -> Pixels:
 
 
 def _keep_format(pixels: Pixels) -> OutputFormat:
-    """Return the output format with which dtype and levels of an image stay the same."""
+    """Return the output format that keeps the dtype and levels of an image."""
     return OutputFormat(pixels.dtype.name, white=65535.0 if pixels.dtype == np.uint16 else 255.0)

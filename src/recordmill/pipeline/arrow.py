@@ -57,7 +57,7 @@ def read_table(dataset: Dataset) -> pa.Table:
 
 
 def iterate_record_batches(dataset: Dataset, batch_size: int) -> Iterator[pa.RecordBatch]:
-    """Return an iterator over the samples of epoch 0 as record batches; check the arguments now."""
+    """Return an iterator over the samples of epoch 0 as record batches; the arguments are checked immediately."""
     converter = create_converter(dataset, "iter_arrow")
     size = check_integer(batch_size, "batch_size must be a positive integer", 1)
     return _iterate(dataset, converter, size)
@@ -92,7 +92,7 @@ def read_frame(dataset: Dataset) -> pd.DataFrame:
 
 
 def _to_series(pd: Any, column: Any, *, is_optional: bool) -> Any:
-    """Return a one-dimensional array without a copy, and other columns as a series of objects."""
+    """Convert a column to a series: one-dimensional arrays without a copy, other columns as Python objects."""
     if isinstance(column, np.ndarray) and column.ndim == 1:
         return pd.Series(column, copy=False)
     rows = np.empty(len(column), object)
@@ -114,7 +114,7 @@ def _missing_extra(method: str, package: str) -> MissingExtraError:
 
 
 def create_converter(dataset: Dataset, method: str) -> Converter:
-    """Return the converter for the columns of a dataset; `method` is the public function that errors name."""
+    """Return the converter for the columns of a dataset; `method` is the name of the public function, for errors."""
     _check_unbatched(dataset, method)
     try:
         import pyarrow
@@ -130,13 +130,13 @@ def create_converter(dataset: Dataset, method: str) -> Converter:
 
 
 def _list_features(dataset: Dataset, condition: Any) -> set[str]:
-    """Return the features of the records for which a condition is true, in any source."""
+    """Return the names of the features for which a condition is true in any source."""
     sources = dataset.origin.sources
     return {name for source in sources for name, feature in source.schema.items() if condition(feature)}
 
 
 def _cast_table(arrow: Any, table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Give a table the types of the first one, because rows of a later batch may all have the same number of values."""
+    """Cast a table to the schema of the first one. Schemas differ if all rows of a batch have equally many values."""
     if table.schema == schema:
         return table
     if table.column_names != schema.names:
@@ -166,9 +166,10 @@ class Converter:
     arrow : module
         The module ``pyarrow``.
     variable : collection of str
-        Features whose number of values varies: they become lists even if it is the same in all samples at hand.
+        Features whose number of values varies. They become lists even if all samples of a table have equally many
+        values.
     optional : collection of str
-        Features that records may lack: null if they have no values.
+        Optional features, which become null in records without values.
     metadata : mapping of str to str, optional
         Metadata of the schema.
     """
@@ -251,7 +252,7 @@ class Converter:
     def _convert_arrays(
         self, rows: Sequence[NDArray[Any]], ndim: int, dtype: np.dtype[Any], is_null: NDArray[np.bool_] | None
     ) -> Any:
-        """Convert arrays of different shapes to lists, nested as deeply as they have axes."""
+        """Convert arrays of different shapes to nested lists, with one level per axis."""
         shapes = np.array([row.shape for row in rows], np.int64).reshape(len(rows), ndim)
         flat = [row.reshape(-1) for row in rows] or [np.empty(0, dtype)]
         values = self._convert_values(np.concatenate(flat))

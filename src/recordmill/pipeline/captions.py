@@ -14,13 +14,13 @@ _MAX_LABELS = 6
 
 
 def format_caption(sample: Mapping[str, Any], classes: Sequence[str] | None) -> str:
-    """Return the class name of a sample, or its label if the class has no name; empty without a label."""
+    """Return the class name of a sample, or its label if the class has no name; an empty text if there is no label."""
     name = next((name for name in LABEL_FEATURES if name in sample), None)
     return "" if name is None else format_label(sample[name], classes)
 
 
 def format_label(value: Any, classes: Sequence[str] | None) -> str:
-    """Return the class names of one or several label numbers; labels without a class name as they are."""
+    """Return the class names of one or several label numbers; a label without a class name stays a number."""
     if classes and isinstance(value, int | float | np.number | np.ndarray):
         numbers = np.asarray(value).reshape(-1)
         if 0 < numbers.size <= _MAX_LABELS and numbers.dtype.kind in "iuf":

@@ -22,7 +22,7 @@ def is_number(value: Any) -> bool:
 
 
 def check_integer(value: Any, requirement: str, minimum: int = 0, stop: int | None = None) -> int:
-    """Return an integer argument as `int`, which JSON supports; if invalid, raise ValueError with `requirement`."""
+    """Convert an integer argument to `int`, for JSON; raise ValueError with the text `requirement` if it is invalid."""
     if not is_integer(value, minimum, stop):
         raise ValueError(f"{requirement}, got {value!r}")
     return int(value)
@@ -34,7 +34,7 @@ def check_seed(value: Any) -> int:
 
 
 def check_epoch(value: Any) -> int:
-    """Return an epoch as `int`; raise ValueError if it has more than the 32 bits that random numbers depend on."""
+    """Return an epoch as `int`; raise ValueError unless it fits into the 32 bits that the random generator uses."""
     return check_integer(value, "epoch must be an integer from 0 to 2**32 - 1", 0, 1 << 32)
 
 

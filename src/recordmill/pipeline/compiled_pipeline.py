@@ -1,4 +1,4 @@
-"""Compiled pipelines: an origin and the stages before batch. They compute the samples at any positions of an epoch."""
+"""Compiled pipelines: an origin and the stages before batch. They compute samples at given positions of an epoch."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from recordmill.types import Ragged, RecordRef
 
 # Errors of one record, which `on_error` may skip. All other errors of a source end the iteration.
 _RECORD_ERRORS = (DamageError, FeatureError, LimitError)
-# Stage number for the random numbers that choose substitutes for failed samples, and maximum number of times that a
-# substitute is chosen, because it may fail, too.
+# Stage number for the random numbers that choose substitutes for failed samples. The second number limits the attempts
+# for each sample, because a substitute may fail, too.
 _SUBSTITUTE_STAGE = 0xFFFF
 _MAX_ATTEMPTS = 32
 
@@ -59,7 +59,7 @@ class ExampleSource(Protocol):
         ...
 
     def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:
-        """Read the saved entry points of a JPEG feature; None if none are saved. Positions must not be negative."""
+        """Return the stored result of `find_entry_points` for a JPEG feature; None if nothing is stored."""
         ...
 
     def where(self, position: int) -> RecordRef:
@@ -89,11 +89,11 @@ class Origin(Protocol):
         ...
 
     def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, NDArray[np.int64]]]:
-        """Return the sources of samples, and the positions in each of them, without reading anything."""
+        """Return the sources of the samples with the positions in each source, without reading samples."""
         ...
 
     def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
-        """Read the samples at `positions`. Errors name the positions of these samples in the dataset, `requested`."""
+        """Read the samples at `positions`. `requested` has their positions in the dataset, for errors."""
         ...
 
     def fingerprint(self) -> str:
@@ -131,7 +131,7 @@ class SourceOrigin:
         return self.source.fingerprint()
 
     def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, NDArray[np.int64]]]:
-        """Return the source and the positions."""
+        """Return the source with the given positions."""
         return [(self.source, positions.array)]
 
     def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
@@ -220,7 +220,7 @@ class CompiledPipeline:
 
     @cached_property
     def lengths(self) -> list[int | None]:
-        """Samples per epoch before each stage and after the last one. With a filter, only up to the last filter."""
+        """Samples per epoch before each stage and after the last one; with a filter, only up to the last filter."""
         lengths: list[int | None] = [self.origin.length()]
         for stage in self.stages[: self._last_filter + 1] if self.has_filter else self.stages:
             lengths.append(stage.length(lengths[-1]) if isinstance(stage, OrderStage) else lengths[-1])
@@ -266,13 +266,13 @@ class CompiledPipeline:
 
     @property
     def shuffle_quality(self) -> float | None:
-        """Quality of the best shuffle stage, see `Shuffle.quality`; None without one."""
+        """Quality of the best shuffle stage (see `Shuffle.quality`); None if there is no shuffle stage."""
         shuffles = [(stage, number) for number, stage in enumerate(self.stages) if isinstance(stage, Shuffle)]
         return max((stage.quality(self.lengths[number] or 0) for stage, number in shuffles), default=None)
 
     @property
     def map_stages(self) -> list[Map]:
-        """Map stages of the pipeline. Map stages inside the pipelines that it mixes come first."""
+        """Map stages of the pipelines that the origin mixes, followed by the map stages of this pipeline."""
         return [*self.origin.map_stages, *(stage for stage in self.stages if isinstance(stage, Map))]
 
     @cached_property
@@ -320,7 +320,7 @@ class CompiledPipeline:
 
     @property
     def slice_after_filter(self) -> tuple[int, int | None]:
-        """Range (start, stop) that the take and skip stages after the last filter keep, counted in passed samples."""
+        """Range (start, stop) of the samples that passed the last filter and that later take and skip stages keep."""
         start, stop = 0, None
         for stage in self.stages[self._last_filter + 1 :]:
             if isinstance(stage, Skip):
@@ -340,14 +340,14 @@ class CompiledPipeline:
         return ".".join([self.origin.fingerprint(), *texts])
 
     def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, NDArray[np.int64]]]:
-        """Return the sources of samples, and the positions in each of them, without reading anything."""
+        """Return the sources of the samples with the positions in each source, without reading samples."""
         for step in reversed(self._steps):
             if step.is_order:
                 positions = step.stage.map_positions(positions, step.upstream)
         return self.origin.locate_records(positions)
 
     def find_shuffle_groups(self, positions: Positions) -> NDArray[np.int64]:
-        """Return the group of blocks to which the last shuffle of blocks assigns each sample; -1 without one."""
+        """Return, for each sample, its group of blocks in the last block shuffle; -1 if there is no block shuffle."""
         for step in reversed(self._steps):
             if isinstance(step.stage, Shuffle) and step.stage.block is not None and isinstance(positions.epochs, int):
                 return step.stage.find_groups(positions.array, step.upstream or 0, positions.epochs)
@@ -398,7 +398,7 @@ class CompiledPipeline:
         return StageInput(rows, positions, requested, self.sources, number, ordinal, seed, context)
 
     def evaluate_with_substitutes(self, positions: Positions, context: Context) -> SampleRows:
-        """Return the samples at the given positions; replace each failed sample by another one of the epoch."""
+        """Return the samples at the given positions; replace each failed sample with another sample of the epoch."""
         rows = self.evaluate(positions, context)
         num_skipped = len(context.skipped)
         for attempt in range(_MAX_ATTEMPTS):

@@ -98,9 +98,10 @@ def show(batch: Any, n: int = 64, *, classes: Sequence[str] | None = None) -> Co
     Parameters
     ----------
     batch : mapping, array_like, sequence or Dataset
-        A batch as loaders yield it: a dict of arrays, or a pair of images and labels. Or one sample, a list of samples,
-        of arrays or of encoded images, or an array of one or several images. Channels may be first or last. Floats from
-        0 to 1 are drawn as they are; those of other images are scaled from their minimum and maximum.
+        A batch from a loader (a dict of arrays, or a pair of images and labels), one sample, a list of samples, a list
+        of arrays, a list of encoded images, or an array of one or several images. Channels may be first or last. Float
+        images with values from 0 to 1 keep their brightness; other float images are scaled from their minimum and
+        maximum.
     n : int
         Maximum number of samples.
     classes : sequence of str, optional
@@ -134,7 +135,7 @@ def show(batch: Any, n: int = 64, *, classes: Sequence[str] | None = None) -> Co
 
 
 def draw_dataset(dataset: Dataset, n: int) -> ContactSheet:
-    """Draw the first samples of a dataset. The decode specs tell how images were normalized."""
+    """Draw the first samples of a dataset. The decode specs are used to invert the normalization."""
     import_pillow()
     count = _check_count(n)
     samples = _read_samples(dataset, count)
@@ -142,7 +143,7 @@ def draw_dataset(dataset: Dataset, n: int) -> ContactSheet:
     specs: dict[str, Any] = {}
     for number in decodes:
         specs |= dict(dataset.stages[number].specs)
-    # A function may have changed the pixels.
+    # After a `map` stage, the decode specs may no longer describe the pixels.
     is_mapped = any(isinstance(stage, Map) for stage in dataset.stages[decodes[-1] if decodes else 0 :])
     images = {} if is_mapped else {name: spec for name, spec in specs.items() if isinstance(spec, ImageSpec)}
     return _draw_sheet(create_tiles(samples, TileOptions(_SIDE, dataset.classes, images, find_masks(specs))))
@@ -153,7 +154,7 @@ def _check_count(count: Any) -> int:
 
 
 def _read_samples(dataset: Dataset, count: int) -> list[Sample | RecordmillError]:
-    """Read the first samples, also from batches; damaged ones are returned as their errors."""
+    """Read the first samples, also of a batched dataset; return an error in place of each damaged sample."""
     samples: list[Sample | RecordmillError] = []
     for element in _read_elements(dataset, count):
         if isinstance(element, RecordmillError) or dataset.batch_stage is None:
@@ -208,7 +209,7 @@ def _draw_tile(sheet: Image, tile: Tile, left: int, top: int) -> None:
 
 
 def _fit_image(pixels: Any) -> Image:
-    """Scale an image to the size of a tile; small images are enlarged by an integer, so that pixels stay visible."""
+    """Scale an image to the size of a tile; small images are enlarged by an integer factor to keep pixels sharp."""
     pillow = import_pillow()
     image: Image = pillow.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
     factor = _SIDE // max(image.size)
@@ -220,7 +221,7 @@ def _fit_image(pixels: Any) -> Image:
 
 @cache
 def _load_font() -> tuple[Any, bool]:
-    """Return a font, and True if it has more than ASCII characters, as the font in Pillow does not."""
+    """Return a font, and True if it has more than ASCII characters. The built-in font of Pillow does not."""
     from PIL import ImageFont
 
     for name in _FONTS:

@@ -96,9 +96,9 @@ class Dataset:
         seed : int
             Seed of the order, from 0 to 2**64 - 1.
         block : int, optional
-            For slow disks: shuffle blocks of this many consecutive samples, then the samples of every 16 consecutive
-            blocks. Cannot be combined with `window`. The default shuffles all samples; for remote shards, it is the
-            number of samples in 4 MiB. 1 shuffles all samples in any case.
+            For slow disks: shuffle blocks of this many consecutive samples, then the samples within every 16
+            consecutive blocks. Cannot be combined with `window`. By default, all samples are shuffled; for remote
+            shards, the default is the number of samples in 4 MiB. 1 shuffles all samples, also for remote shards.
         window : int, optional
             For disks on which only sequential reads are fast: move no sample by more than this many positions.
 
@@ -158,7 +158,7 @@ class Dataset:
 
     @suggest_arguments
     def repeat(self, count: int | None = None) -> Dataset:
-        """Repeat all samples; each repetition is another epoch of the stages before.
+        """Repeat all samples; for the stages before `repeat`, each repetition is a new epoch.
 
         Parameters
         ----------
@@ -180,13 +180,14 @@ class Dataset:
     def shard(self, rank: int | None = None, world_size: int | None = None) -> Dataset:
         """Divide every global batch among the processes of a training run.
 
-        The size of `batch` is that of one rank. The position of this stage in the chain does not matter.
+        The size that is passed to `batch` is the batch size of one rank. The position of this stage in the chain does
+        not matter.
 
         Parameters
         ----------
         rank, world_size : int, optional
-            Either both or none. By default, those of `torch.distributed`, `jax.distributed` or the launcher's
-            environment variables at the time when the loader is created.
+            Pass both or neither. By default, they are read from `torch.distributed`, `jax.distributed` or the
+            launcher's environment variables when the loader is created.
 
         Returns
         -------
@@ -214,9 +215,10 @@ class Dataset:
         Parameters
         ----------
         specs : mapping of str to Image, Mask, Raw, Text, Boxes or Keypoints, optional
-            Specs by the name of the output.
+            Spec of each output, by the name of the output.
         seed : int, optional
-            Seed of random crops and other random parameters; by default that of the last shuffle before, or 0.
+            Seed of random crops and other random parameters; by default the seed of the last shuffle before this stage,
+            or 0.
         max_pixels : int, optional
             Maximum number of pixels of an image, which is checked before it is decoded; 67 million by default.
         **more_specs
@@ -255,19 +257,20 @@ class Dataset:
         Parameters
         ----------
         function : callable
-            Takes a dict and returns another one. The arrays of its input are read-only.
+            Takes a dict and returns a dict. The input arrays are read-only.
         rng : bool
             Pass a `numpy.random.Generator` as the second argument. Its numbers depend on the seed, the epoch and the
             position of the sample, not on the thread, process or rank.
         workers : str
-            Kind of workers that call the function. Use "processes" for functions that hold the interpreter lock;
-            function and dataset are pickled then. All functions of a pipeline run in processes together; with a filter,
-            those up to the last filter together, and those after it together. Otherwise use "threads".
+            Kind of workers that call the function. Use "processes" for functions that hold the interpreter lock; the
+            function and the dataset must then be picklable. Otherwise use "threads". If one function of a pipeline uses
+            processes, all of them do. In a pipeline with a filter, this holds separately for the functions up to the
+            last filter and for those after it.
         timeout : float, optional
             Seconds after which a call counts as hanging and raises MapError. By default, a call that takes longer than
             a minute causes a warning.
         seed : int, optional
-            Seed of the generators; by default that of the last shuffle before, or 0.
+            Seed of the generators; by default the seed of the last shuffle before this stage, or 0.
 
         Returns
         -------
@@ -292,8 +295,8 @@ class Dataset:
     ) -> Dataset:
         """Keep the samples for which a function is true.
 
-        The number of samples is unknown then: the dataset has no length and is read in order. Every rank evaluates the
-        filter on all samples; the samples that pass are then divided among the ranks.
+        The number of samples that pass is unknown, so the dataset has no length and is read in order. Every rank
+        evaluates the filter on all samples; the samples that pass are then divided among the ranks.
 
         Parameters
         ----------
@@ -304,7 +307,7 @@ class Dataset:
         timeout : float, optional
             Seconds after which a call counts as hanging, as in `map`.
         seed : int, optional
-            Seed of the generators; by default that of the last shuffle before, or 0.
+            Seed of the generators; by default the seed of the last shuffle before this stage, or 0.
 
         Returns
         -------
@@ -336,21 +339,21 @@ class Dataset:
         size : int
             Number of samples per batch and rank.
         last : str
-            Treatment of samples that are too few for a full batch. "keep" yields a smaller batch, "drop" yields none,
+            Treatment of the last samples if they do not fill a batch. "keep" yields a smaller batch, "drop" drops them,
             "pad" fills the batch up with zeros and marks the samples in the feature ``"valid"``, and "wrap" fills it up
             with the first samples of the epoch.
         ragged : str
-            Form of features with different numbers of values: "ragged" is a `Ragged`, "pad" a padded array, "list" a
-            list of arrays. Arrays that differ in more than their first dimension become a list with "ragged". Byte
-            strings become a list of `bytes` with "list", and a `Ragged` otherwise.
+            Result for features whose number of values differs between samples: a `Ragged` with "ragged", a padded array
+            with "pad", a list of arrays with "list". With "ragged", arrays that differ in more than their first
+            dimension become a list. Byte strings become a list of `bytes` with "list", and a `Ragged` otherwise.
         pad_value : scalar, or dict of str to scalar
-            With ragged="pad": value that fills the ends of shorter rows, for all features or by feature. Strings are
-            filled with empty ones unless a dict names the feature.
+            With ragged="pad": value that fills the ends of shorter rows, for all features or by feature. String
+            features are filled with empty strings unless a dict names the feature.
         pad_to : int, or dict of str to int or tuple, optional
-            With ragged="pad": size of every ragged axis; by default that of the longest row of the batch. A tuple has
-            one entry for each axis of a sample; None in it stands for the default. A single integer has no effect on
-            features whose arrays all have the same shape in a batch; a dict also pads those that it names, and byte
-            strings.
+            With ragged="pad": size of every ragged axis; by default the length of the longest row of the batch. A tuple
+            has one entry for each axis of a sample, where None stands for the default. A single integer has no effect
+            on byte strings and on features whose arrays all have the same shape in a batch. A dict also pads such
+            features if it names them.
         pad_to_multiple_of : int, or dict of str to int or tuple, optional
             Like `pad_to`, but the size is the smallest multiple that suffices. `pad_to` takes precedence.
 
@@ -361,8 +364,8 @@ class Dataset:
         Raises
         ------
         ValueError
-            If an option is not valid. A batch raises FeatureError if a feature is longer than `pad_to`, if its dtype
-            cannot represent the pad value, or if samples do not have a feature that an option names.
+            If an option is not valid. Reading a batch raises FeatureError if a feature is longer than `pad_to`, if its
+            dtype cannot represent the pad value, or if samples do not have a feature that an option names.
 
         Examples
         --------
@@ -438,7 +441,7 @@ class Dataset:
 
     @property
     def classes(self) -> list[str] | None:
-        """Class names in the order of the label numbers; None if the shards have none, or not all the same ones."""
+        """Class names in the order of the label numbers; None if a shard has no class names, or if they differ."""
         names = [getattr(source, "classes", None) for source in self.origin.sources]
         return names[0] if all(other == names[0] for other in names) else None
 
@@ -466,7 +469,7 @@ class Dataset:
         return BatchSampler(stop, size, last, rank, world_size, start)  # type: ignore[arg-type]
 
     def __len__(self) -> int:
-        """Return the number of samples; after `batch`, the number of batches, as if there were no `shard`."""
+        """Return the number of samples, or of batches after `batch`. A `shard` stage does not change the number."""
         count = None if self.pipeline.has_filter else self.create_sampler().num_batches
         return len(self.pipeline) if count is None else count
 
@@ -573,19 +576,19 @@ class Dataset:
             Number of worker threads, or of worker processes if a `map` uses processes; 0 builds elements in the
             calling thread.
         prefetch : int
-            Number of finished elements beyond those that workers are building.
+            Maximum number of finished elements that wait for the consumer.
         rank, world_size : int, optional
             As in `shard`.
         on_error : str
-            Treatment of samples that fail. "raise" raises the error. "skip" skips the sample, and a batch if all of its
-            samples failed; skipping a whole batch is an error with several ranks, or after 64 consecutive samples.
-            "substitute" uses another sample of the epoch, always the same one (cannot be combined with `filter`).
-            `Loader.report` lists the samples that failed.
+            Treatment of samples that fail. "raise" raises the error. "skip" skips the sample, and also a batch if all
+            of its samples failed. Skipping a whole batch is an error if there are several ranks, or if 64 consecutive
+            samples have failed. "substitute" uses another sample of the epoch, always the same one (cannot be combined
+            with `filter`). `Loader.report` lists the samples that failed.
         max_errors : int or float, optional
             Maximum number of samples that may fail, or their maximum share as a number below 1.
         workers : (int, int)
-            ``(index, count)``: deliver only every `count`-th element of the rank, starting with `index`. For `count`
-            copies of the loader in the worker processes of another framework.
+            ``(index, count)``: deliver only every `count`-th element of the rank, starting with `index`. Use it if
+            another framework runs `count` copies of the loader in its worker processes.
 
         Returns
         -------
@@ -657,9 +660,9 @@ class Dataset:
     def to_arrow(self) -> pa.Table:
         """Read all samples of epoch 0 as an Arrow table.
 
-        Numbers are not copied from the arrays that `to_numpy` returns. A feature of fixed shape becomes a column of
-        numbers, or of (nested) lists of fixed size; a feature whose number of values varies becomes lists, and byte
-        strings become ``binary``. Optional features are null in records without values. Class names are in the
+        Numeric arrays are converted without a copy. A feature of fixed shape becomes a column of numbers, or of
+        (nested) lists of fixed size; a feature whose number of values varies becomes a column of lists, and byte
+        strings become a ``binary`` column. Optional features are null in records without values. Class names are in the
         metadata of the schema, as JSON, under the key ``classes``.
 
         Returns
@@ -721,8 +724,8 @@ class Dataset:
     def to_pandas(self) -> pd.DataFrame:
         """Read all samples of epoch 0 as a data frame.
 
-        Features with one number per record are columns of their dtype, without a copy. Other features are columns of
-        Python objects: arrays, `bytes` or `Ragged`; None in records without values of an optional feature.
+        Features with one number per record become columns of the same dtype, without a copy. Other features become
+        columns of Python objects: arrays, `bytes` or `Ragged`. Optional features are None in records without values.
 
         Returns
         -------

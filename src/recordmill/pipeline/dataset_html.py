@@ -1,7 +1,7 @@
 """HTML for notebooks: the size, stages and features of a dataset, and thumbnails of its first records.
 
-Jupyter calls this for every dataset at the end of a cell, so time, reading and the size of the result are bounded, and
-damaged records and images are shown as such instead of raising an error.
+Jupyter calls this for every dataset at the end of a cell, so the time, the number of bytes read and the size of the
+result are limited. Damaged records and images are shown as damaged instead of raising an error.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _NUM_TABLE_RECORDS = 5
 _MAX_COLUMNS = 8
 _MAX_STAGES = 20
 _MAX_RECORD_BYTES = 8 << 20
-# Limits of all records together: bytes that are read, and processor time in
-# seconds after which no further image is decoded.
+# Limits for all records together: the number of bytes that are read, and the CPU time in seconds after which no more
+# images are decoded.
 _MAX_BYTES = 32 << 20
 _MAX_SECONDS = 0.06
 _THUMBNAIL_SIZE = 128
@@ -141,7 +141,7 @@ class _Preview:
 
 
 def _import_image_modules() -> None:
-    """Import Pillow before the time is measured."""
+    """Import Pillow, so that the time limit does not include the import."""
     try:
         import_pillow()
     except MissingExtraError:

@@ -21,7 +21,7 @@ def describe_dataset(dataset: Dataset) -> str:
 
 
 def count_elements(elements: Sized) -> str:
-    """Return the length as text, also if there is none, because of a filter or an endless `repeat`."""
+    """Return the length as text; if a filter or an endless `repeat` makes it unknown or infinite, the text says so."""
     try:
         return f"{len(elements):,}"
     except TypeError as error:

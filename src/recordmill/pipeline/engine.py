@@ -38,13 +38,14 @@ if TYPE_CHECKING:
     from recordmill.pipeline.read_ahead import ReadAhead
     from recordmill.pipeline.stats import StatsCollector
 
-# Limits of a job, which builds one element or several small ones: total bytes and number of its elements.
+# A job builds one element or several small ones. These are the limits for the bytes and the number of its elements.
 _JOB_BYTES = 8 << 20
 _MAX_ELEMENTS_PER_JOB = 64
-# Maximum seconds that a job of several elements spends in user functions, because errors and `close` wait for jobs.
+# Maximum seconds that a job of several elements spends in user functions, because error handling and `close` wait for
+# running jobs.
 _JOB_SECONDS = 0.25
-# Number of first jobs in which the size of elements and the time of functions are measured. One is not enough, because
-# the first call of a function may be slow.
+# Number of initial jobs that measure the size of elements and the time of functions. One is not enough, because the
+# first call of a function may be slow.
 _MEASURED_JOBS = 4
 _FIRST_SAMPLES = 16  # Samples per job until the size of an element is known.
 # Maximum wait, in seconds, for running jobs when a worker pool is closed after an error.
@@ -60,7 +61,7 @@ class BatchResult:
     Parameters
     ----------
     elements : list of (int, object)
-        Position of each element in the epoch of this rank, increasing, and the element, which is a batch or a sample,
+        Pairs (position, element), sorted by the position in the epoch of this rank. An element is a batch or a sample,
         or None if all of its samples failed.
     error : Exception, optional
         Error of the element that follows the last one in `elements`.
@@ -150,7 +151,7 @@ class BatchBuilder:
         return [call for context in list(self._contexts.values()) if (call := context.current_call) is not None]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes for pickling, without those of this process: contexts, memory and first results."""
+        """Return the attributes for pickling. Omit contexts, memory and first results, which belong to this process."""
         return self.__dict__ | {"_contexts": {}, "first_results": {}, "memory": None}
 
     def build(self, numbers: range) -> BatchResult:
@@ -282,9 +283,9 @@ class PrefetchOptions:
     ----------
     workers : int
     prefetch : int
-        Number of finished elements beyond those that workers are building.
+        Maximum number of finished elements that wait for the consumer.
     part : (int, int)
-        Build only every `count`-th element, starting with `index`: (index, count).
+        ``(index, count)``: build only every `count`-th element, starting with `index`.
     combine : bool
         Whether a job may build several small elements.
     """
@@ -306,7 +307,7 @@ class JobPlanner:
     first_count : int
         Number of elements per job until their size is known.
     first_alone : bool
-        Whether to plan only the first job until its result was taken.
+        Whether to plan only the first job until the caller has taken its result.
     """
 
     def __init__(
@@ -319,7 +320,7 @@ class JobPlanner:
         self.num_planned = 0
 
     def set_element_size(self, num_bytes: int, seconds: float = 0.0) -> None:
-        """Choose the number of elements per job from the bytes of an element and the function time that it takes."""
+        """Set the number of elements per job from the bytes and the function time of an element."""
         self._seconds = min(self._seconds, seconds)
         if self._options.combine:
             is_quick = self._seconds * _MAX_ELEMENTS_PER_JOB <= _JOB_SECONDS
@@ -327,7 +328,7 @@ class JobPlanner:
             self._count = max(1, min(limit, _JOB_BYTES // max(num_bytes, 1)))
 
     def plan(self, num_taken: int) -> int:
-        """Plan jobs ahead of the `num_taken` jobs whose results were taken; return the number of planned jobs."""
+        """Plan jobs beyond the first `num_taken`, whose results were taken; return the number of all planned jobs."""
         ahead = self._options.workers + -(-self._options.prefetch // self._count) + 1
         if self._first_alone and not num_taken:
             ahead = 1
@@ -368,7 +369,7 @@ class _ThreadTask:
 
 
 class _ProcessTask:
-    """Function that worker processes call with a job number, to build one element. Errors are raised with traceback."""
+    """Function that worker processes call with a job number to build one element. Errors keep their traceback."""
 
     def __init__(self, builder: BatchBuilder, part: tuple[int, int]) -> None:
         self._builder, self._part = builder, part
@@ -377,7 +378,7 @@ class _ProcessTask:
         return self._build(self._builder, job)
 
     def compute_with_checks(self, job: int) -> BatchResult:
-        """Build again an element that could not be pickled, to raise an error that names the function."""
+        """Rebuild an element that could not be pickled, to raise an error that names the function."""
         return self._build(self._builder.with_pickle_checks(), job)
 
     def _build(self, builder: BatchBuilder, job: int) -> BatchResult:

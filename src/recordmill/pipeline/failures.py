@@ -9,9 +9,10 @@ from recordmill.errors import LimitError, RecordmillError
 from recordmill.pipeline.checks import is_integer, is_number
 
 OnError = Literal["raise", "skip", "substitute"]
-# A `max_errors` below 1 is a share of at least this many samples, so that one early failure does not exceed it.
+# A `max_errors` below 1 is a share. It is applied to at least this many samples, so that one early failure does not
+# exceed it.
 MIN_SAMPLES = 100
-# The last error is raised when consecutive batches whose samples all failed have this many samples together.
+# If all samples of consecutive batches fail, the last error is raised as soon as this many samples have failed.
 MAX_CONSECUTIVE_FAILURES = 64
 
 
@@ -25,7 +26,7 @@ class SkippedSample:
     position : int
         Position in the epoch.
     error : RecordmillError
-        With shard, record, offset and, if known, stage and feature.
+        Has shard, record, offset and, if known, stage and feature.
     """
 
     epoch: int

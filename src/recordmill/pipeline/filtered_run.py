@@ -29,8 +29,8 @@ from recordmill.pipeline.state import State
 from recordmill.pipeline.stats import StatsCollector
 from recordmill.pipeline.watch import wait_for_result
 
-# Limits of a chunk of samples: their number, and their approximate bytes. Decoding multiplies the bytes of an image by
-# about _DECODED_RATIO.
+# Limits of a chunk of samples: their number, and their approximate bytes. A decoded image takes about _DECODED_RATIO
+# times as many bytes as the encoded image.
 _CHUNK_SAMPLES, _CHUNK_BYTES, _DECODED_RATIO = 64, 8 << 20, 10
 # In an endless pipeline, raise an error if no sample passes the filter in this many repetitions of the dataset.
 _MAX_EMPTY_REPETITIONS = 10
@@ -47,9 +47,9 @@ class FilteredBatch:
     template : SampleRows
         One sample of the global batch, from which a batch without samples gets its features, dtypes and shapes.
     positions : ndarray of int64
-        Positions of the rows before the filter.
+        Position of each row in the samples before the filter.
     position : int
-        Position before the filter that follows the global batch.
+        Position of the first sample after the global batch, in the samples before the filter.
     passed : int
         Number of samples that passed the filter up to the end of the global batch.
     """
@@ -67,9 +67,9 @@ class FilteredBatcher:
     Parameters
     ----------
     sampler : BatchSampler
-        Batch size, rank, treatment of the last samples, and the slice of the samples to use.
+        Defines the batch size, the rank, the treatment of the last samples, and the slice of the samples to use.
     passed : int
-        Number of passed samples that were consumed before.
+        Number of samples that passed the filter and were already consumed.
     """
 
     def __init__(self, sampler: BatchSampler, passed: int) -> None:
@@ -85,7 +85,7 @@ class FilteredBatcher:
         return stop is not None and self._passed + self._num_waiting >= stop
 
     def add(self, rows: SampleRows, positions: Ints) -> Iterator[FilteredBatch]:
-        """Add samples that passed the filter, and yield the batches that are full with them."""
+        """Add samples that passed the filter, and yield each batch that they complete."""
         start, stop = self._sampler.start, self._sampler.length
         first = self._passed + self._num_waiting  # ordinal of the first new sample among all that passed
         end = len(rows) if stop is None else max(0, min(len(rows), stop - first))
@@ -184,7 +184,7 @@ class _ProcessFilterTask:
         return _FilterTask(self._builder, self._start).evaluate(chunk)
 
     def compute_with_checks(self, chunk: int) -> _FilteredChunk:
-        """Evaluate again a chunk that could not be pickled, to raise an error that names the function."""
+        """Re-evaluate a chunk that could not be pickled, to raise an error that names the function."""
         return _FilterTask(self._builder.with_pickle_checks(), self._start).evaluate(chunk)
 
 
@@ -237,7 +237,7 @@ class _ProcessBatchTask:
         return _BatchTask(self._builder).build(number, _read_task_input(number))
 
     def compute_with_checks(self, number: int) -> BatchResult:
-        """Build again an element that could not be pickled, to raise an error that names the function."""
+        """Rebuild an element that could not be pickled, to raise an error that names the function."""
         return _BatchTask(self._builder.with_pickle_checks()).build(number, _read_task_input(number))
 
 
@@ -249,7 +249,7 @@ def _read_task_input(number: int) -> FilteredBatch:
 
 
 class FilteredRun:
-    """Iterates over the results of one epoch of a pipeline with a filter, each with the loader state after it.
+    """Iterates over the results of one epoch of a pipeline with a filter, and the loader state after each result.
 
     Parameters
     ----------
@@ -258,7 +258,8 @@ class FilteredRun:
         Position at which the iteration starts.
     options : PrefetchOptions
     create_pool : callable
-        Takes whether the workers are processes; returns a function that creates a pool, or None for no workers.
+        Takes a bool, which is True for worker processes. Returns a function that creates a pool, or None if there are
+        no workers.
     stats : StatsCollector
     """
 
@@ -350,7 +351,7 @@ class FilteredRun:
         return result, self._states.pop(number)
 
     def _iterate_own_batches(self) -> Iterator[FilteredBatch | BatchResult]:
-        """Yield the batches that this loader delivers, and also the results of chunks in which samples failed."""
+        """Yield the batches that this loader delivers, and the result of each chunk in which samples failed."""
         index, count = self._options.part
         number = 0
         for batch in self._iterate_rank_batches():
@@ -398,7 +399,7 @@ class FilteredRun:
         return found
 
     def _check_any_passes(self, num_rejected: int) -> None:
-        """Raise MapError if no sample passes in many repetitions of an endless pipeline, which would search forever."""
+        """Raise MapError, instead of searching forever, if no sample passes in many repetitions of a pipeline."""
         head = self._builder.pipeline.until_last_filter
         repetition = next((length for length in reversed(head.lengths) if length is not None), 0)
         is_endless = self._filter_task.num_chunks is None

@@ -1,9 +1,9 @@
 """Measure whether user functions run faster concurrently or one at a time, and call them accordingly.
 
-Functions that release the interpreter lock for moments again and again, as NumPy does for small arrays, take up to
-twice as long in two threads as in one. Functions that release it for long, such as those of OpenCV or Pillow, run in
-parallel. Only a measurement tells them apart. `P5-function` of the benchmarks measures the difference: with two
-threads, the lock makes it 1.5 times as fast. What functions return does not depend on the lock.
+Functions that release the interpreter lock often but briefly, as NumPy does for small arrays, take up to twice as long
+in two threads as in one. Functions that release it for a long time, such as those of OpenCV or Pillow, run in parallel.
+Only a measurement tells them apart. The benchmark `P5-function` measures the difference: with two threads, the lock
+makes its function 1.5 times as fast. Return values do not depend on the lock.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from math import inf
 from threading import Lock
 from time import perf_counter
 
-# Calls are grouped into pieces of about this many seconds, and each piece is measured. It is longer than the interval
-# after which the interpreter switches threads, and short enough to measure often. The second number is the number of
-# calls in the first piece.
+# Calls are grouped into pieces of about this many seconds, and each piece is measured. A piece is longer than the
+# interval after which the interpreter switches threads, and short enough to measure often. The second number is the
+# number of calls in the first piece.
 _PIECE_S, _FIRST_PIECE = 0.02, 8
 # Number of pieces that are measured with the lock, and also without it.
 _NUM_MEASURED = 4
 # Initial and maximum pause before the slower mode is measured again, as a multiple of the duration of a measurement.
 _MIN_REST, _MAX_REST = 2, 32
-# The lock is used if calls take less than this fraction of their time without it. The margin allows for measurement
-# errors from the load of other programs.
+# The lock is used if calls with it take less than this fraction of the time that they take without it. The margin
+# allows for measurement errors from the load of other programs.
 _MIN_GAIN = 0.7
 # Mean number of threads in functions during a piece: below the first number, the piece counts as running alone; above
 # the second, as concurrent.
@@ -72,7 +72,7 @@ class FunctionLock:
         return acquired
 
     def _update_thread_count(self, change: int) -> tuple[float, float]:
-        """Count a thread that enters or leaves a function; return the time, and the summed time of threads inside."""
+        """Count a thread that enters or leaves a function; return the time now and the thread-seconds in functions."""
         with self._count_lock:
             now = perf_counter()
             self._thread_seconds += self._num_inside * (now - self._changed)

@@ -73,10 +73,10 @@ class LoaderOptions:
 class Loader:
     """Iterates over the elements of a dataset in order, one epoch per iteration. Create it with `Dataset.loader`.
 
-    The first iteration is epoch 0, or the epoch that was set; each later one is the next epoch if the one before
-    delivered an element. Every iteration has its own workers, which stop when it ends, fails or is closed. Several
-    iterations can run at once; the state is that of the one that started last. An error is raised at the position of
-    the element that failed.
+    The first iteration yields epoch 0, or the epoch that was set. Each later iteration yields the next epoch, or the
+    same epoch again if the previous iteration delivered no element. Every iteration has its own workers, which stop
+    when it ends, fails or is closed. Several iterations can run at once; `state_dict` then returns the state of the one
+    that started last. An error is raised at the position of the element that failed.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ class Loader:
         limit.finish()
 
     def _take_read_ahead(self, builder: BatchBuilder, state: State) -> ReadAhead | None:
-        """Start to request the records of remote sources, or continue where the last epoch ended."""
+        """Return the requests that the last epoch made for this one, or start new ones; None without remote sources."""
         if builder.in_processes or not any(getattr(source, "is_remote", False) for source in builder.pipeline.sources):
             return None
         from recordmill.pipeline.read_ahead import ReadAhead
@@ -231,7 +231,7 @@ class Loader:
         return ReadAhead(create_builder, part, start)
 
     def _keep_read_ahead(self, read_ahead: ReadAhead | None, next_epoch: int | None) -> None:
-        """Keep what was requested for the next epoch; drop it if the iteration did not reach its end."""
+        """Keep the records that were requested for the next epoch; drop them if the iteration did not reach its end."""
         if read_ahead is None:
             return
         if next_epoch is None or self._is_closed or self._read_ahead is not None:
@@ -315,12 +315,12 @@ class Loader:
         epoch : int
             Number of the epoch, from 0.
         num_batches : int
-            Number of batches (samples, without `batch`) that each rank has received.
+            Number of batches that each rank has received; number of samples if the dataset is not batched.
 
         Returns
         -------
         dict
-            What `state_dict` returns at this position.
+            The state that `state_dict` returns at this position.
 
         Raises
         ------
@@ -386,8 +386,8 @@ class Loader:
         except ValueError:
             if getgeneratorstate(iteration) != GEN_RUNNING:
                 raise
-            # The iteration waits for its workers: it runs in another thread, or was interrupted by the signal handler
-            # that calls this. Closing the worker pools ends the wait.
+            # The iteration is still waiting for its workers. Either it runs in another thread, or a signal handler that
+            # interrupted it has called `close`. Closing the worker pools ends the wait.
             for pool in list(self._stats.pools):
                 pool.close()
 

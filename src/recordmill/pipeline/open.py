@@ -42,10 +42,10 @@ def open(  # noqa: A001, PLR0913 (the options of one function)
     Parameters
     ----------
     paths : path, glob pattern, folder, prefix, or iterable of them
-        Patterns and folders are read in natural order (``part-2`` before ``part-10``); a list keeps its order. A file
-        that matches several times is read once; use `mix` or `repeat` to read samples more often. A folder, the prefix
-        that was passed to the writer, or a pattern that matches all shards names a whole dataset, which must be
-        complete. Explicit files and narrower patterns are a selection.
+        The files of a pattern or folder are read in natural order (``part-2`` before ``part-10``); a list keeps its
+        order. A file that matches several times is read once; use `mix` or `repeat` to read samples more often. A
+        folder, the prefix that was passed to the writer, or a pattern that matches all shards selects a whole dataset,
+        which must be complete. Explicit files and narrower patterns may select a part of it.
     format : str, optional
         Record format, such as "tfrecord", "ofrecord" or "recordio"; detected from the content by default.
     compression : str or None
@@ -59,7 +59,8 @@ def open(  # noqa: A001, PLR0913 (the options of one function)
     verify : bool
         Verify all checksums of the format while reading.
     allow_incomplete : bool, default False
-        Open the rest of a dataset whose shards are missing, do not belong to it, or were replaced.
+        If shards are missing, do not belong to the dataset or were replaced, open the other shards instead of raising
+        `IncompleteDatasetError`.
     max_decompressed_bytes : int, optional
         Maximum size of a compressed shard after decompression, in bytes. The default is 64 MiB or 250 times the file
         size, whichever is larger.
@@ -67,13 +68,14 @@ def open(  # noqa: A001, PLR0913 (the options of one function)
         Maximum length of a payload in bytes. Reading a longer one raises `LimitError`, and no memory is allocated for
         it; the other records can be read.
     storage_options : mapping of str to object, optional
-        Settings for addresses such as ``s3://bucket/train``: any configuration of obstore, for example ``region``,
-        ``endpoint`` or ``skip_signature`` (anonymous access), and its arguments ``client_options``, ``retry_config``
+        Options of obstore for addresses such as ``s3://bucket/train``: any configuration key, for example ``region``,
+        ``endpoint`` or ``skip_signature`` (anonymous access), and the arguments ``client_options``, ``retry_config``
         and ``credential_provider``. By default, the usual environment variables, such as ``AWS_ACCESS_KEY_ID``.
     max_requests : int, default 32
-        Number of requests to an object store that run at the same time.
+        Maximum number of concurrent requests to an object store.
     cache_dir : path, optional
-        Local folder that keeps the blocks of remote shards that were read. Several processes may share it.
+        Local folder in which blocks of remote shards are stored after they have been read. Several processes may share
+        it.
     cache_bytes : int, optional
         Maximum size of `cache_dir`; by default no limit. A full cache keeps its blocks.
 
@@ -90,11 +92,11 @@ def open(  # noqa: A001, PLR0913 (the options of one function)
     IncompleteDatasetError
         If shards of the dataset are missing, foreign or replaced, or if its writer was interrupted.
     RemoteError
-        If a request to an object store fails, also when it is repeated.
+        If a request to an object store fails, even after retries.
     ManifestError
         If the manifest is damaged, or was written by a newer version of recordmill.
     DamageError
-        If the frames of a shard cannot all be found.
+        If some frames of a shard cannot be found.
 
     Examples
     --------

@@ -14,10 +14,10 @@ from recordmill.concurrency.daemon_pool import DaemonPool
 from recordmill.pipeline.engine import BatchBuilder
 from recordmill.pipeline.samples import Positions
 
-# Records of at least this size are requested together. It is less than the blocks whose samples `shuffle` mixes by
-# default, so that a window has all samples of these blocks, and each block is one request.
+# A window of at least this many bytes is requested at once. The number is smaller than a group of blocks of the default
+# `shuffle` for remote shards, so that a window contains a whole group, and each block is one request.
 _WINDOW_BYTES = 48 << 20
-# Larger groups of blocks are divided.
+# Groups of blocks that are larger than this are divided.
 _MAX_WINDOW_BYTES = 128 << 20
 # Number of windows that are requested beyond the one from which batches are built.
 _WINDOWS_AHEAD = 1
@@ -44,17 +44,17 @@ class _Window(NamedTuple):
 
 
 class ReadAhead:
-    """Requests for the elements of a loader, also beyond the end of an epoch.
+    """Requests the records of a loader's elements in advance, also beyond the end of an epoch.
 
-    The samples are divided into windows. Before an element is built, its windows and the next one have been requested;
-    when all elements of a window were delivered, its records are dropped.
+    The samples are divided into windows. An element is built only after its windows and the next one have been
+    requested. The records of a window are dropped when all of its elements have been delivered.
 
     Parameters
     ----------
     create_builder : callable
         Function that returns the builder for an epoch.
     part : (int, int)
-        Build only every `count`-th element, starting with `index`: (index, count).
+        ``(index, count)``: build only every `count`-th element, starting with `index`.
     start : Element
         First element.
     """
@@ -75,7 +75,7 @@ class ReadAhead:
                 window.requests.result()
 
     def _is_far_ahead_of(self, element: Element) -> bool:
-        """Return True if enough windows behind an element are requested."""
+        """Return True if enough windows after an element have been requested."""
         return sum(window.first > element for window in self._windows) >= _WINDOWS_AHEAD
 
     def release(self, element: Element) -> None:
@@ -85,7 +85,7 @@ class ReadAhead:
             _drop(self._windows.popleft().requests)
 
     def close(self) -> None:
-        """Drop everything, and end the thread."""
+        """Drop the records of all windows, and stop the thread."""
         self._next = None
         while self._windows:
             requests = self._windows.popleft().requests
@@ -109,7 +109,7 @@ class ReadAhead:
 def _is_window_end(last: _Segment, following: _Segment, num_bytes: int) -> bool:
     """Return True if a window of `num_bytes` ends between two segments.
 
-    It ends with the epoch, so that a window of a small dataset does not contain many epochs.
+    No window extends beyond its epoch, so that a window of a small dataset does not contain many epochs.
     """
     if following.element[0] != last.element[0] or num_bytes >= _MAX_WINDOW_BYTES:
         return True
@@ -119,7 +119,7 @@ def _is_window_end(last: _Segment, following: _Segment, num_bytes: int) -> bool:
 def _iterate_segments(
     create_builder: Callable[[int], BatchBuilder], part: tuple[int, int], start: Element
 ) -> Iterator[_Segment]:
-    """Yield the samples of all elements, of one epoch after the other."""
+    """Yield the samples of all elements, one epoch after another."""
     epoch, number = start
     while True:
         builder = create_builder(epoch)

@@ -147,7 +147,7 @@ def stack_samples(samples: Sequence[Mapping[str, Any]]) -> Columns:
 
 
 def build_column(values: list[Any]) -> Any:
-    """Stack the values of a feature to an array if their dtypes and shapes are equal; otherwise return the list."""
+    """Stack the values of a feature in an array if their dtypes and shapes are equal; otherwise return the list."""
     if not values or not all(isinstance(value, np.ndarray | np.generic | int | float | bool) for value in values):
         return values
     arrays = [np.asarray(value) for value in values]

@@ -21,8 +21,8 @@ class Timings:
     busy : dict of str to float
         CPU time of the threads in the stage.
     waited : dict of str to float
-        Time in the stage without CPU time: waits for storage, the interpreter lock, a core, other threads, or what a
-        user function waits for.
+        Time in the stage without CPU time: waits for storage, the interpreter lock, a CPU core or other threads, and
+        waits inside user functions.
     """
 
     busy: dict[str, float] = field(default_factory=dict)
@@ -81,8 +81,8 @@ class StageStats:
     busy_s : float
         Seconds of CPU time in the stage.
     waited_s : float
-        Seconds in the stage without CPU time: waits for storage, the interpreter lock, a core, other threads, or what
-        a user function waits for.
+        Seconds in the stage without CPU time: waits for storage, the interpreter lock, a CPU core or other threads, and
+        waits inside user functions.
     """
 
     name: str
@@ -107,21 +107,22 @@ class LoaderStats:
     Parameters
     ----------
     elements : int
-        Number of delivered batches; of delivered samples if the pipeline is not batched.
+        Number of delivered batches, or of delivered samples if the dataset is not batched.
     samples : int
-        Number of samples that were requested for them.
+        Number of samples that were requested for these elements.
     num_bytes : int
         Bytes of parsed features.
     elapsed_s : float
         Seconds of iteration, from the first request to the last delivery.
     waited_s : float
-        Seconds of these in which the consumer waited for the loader.
+        Part of `elapsed_s` in which the consumer waited for the loader.
     workers : int
         Number of worker threads or processes.
     worker_wait_s : float
         Seconds that workers waited for tasks, summed over all workers.
     queue_depth : float
-        Mean number of finished tasks at the time of a request; a task makes one element, or several small ones.
+        Mean number of finished tasks at the time when the consumer requests an element. A task builds one element, or
+        several small ones.
     stages : tuple of StageStats
         Stages, the slowest first.
     in_processes : bool
@@ -129,8 +130,8 @@ class LoaderStats:
     traffic : Traffic, optional
         Requests and bytes of remote shards, without those of worker processes.
     shuffle_quality : float or None
-        Probability that two consecutive samples come from different blocks or windows as stored: 1 for a full shuffle,
-        None without a shuffle.
+        Probability that two consecutive samples were stored in different blocks or windows: 1 for a full shuffle, None
+        without a shuffle.
     """
 
     elements: int
@@ -223,11 +224,11 @@ class StatsCollector:
     Parameters
     ----------
     element_bytes : int
-        Approximate size of an element, for the next epochs; 0 if unknown.
+        Approximate size of an element in bytes, which the next epochs use; 0 if unknown.
     element_s : float
         Seconds that functions of `map` take for an element.
     num_requests, num_ready : int
-        Number of requested results, and sum of the finished results at these times.
+        Number of requests for a result, and sum of the numbers of finished results at the times of these requests.
     """
 
     element_bytes: int = 0

@@ -22,9 +22,9 @@ Pixels = NDArray[np.uint8]
 Sample = Mapping[str, Any]
 
 _CHANNELS = (1, 3, 4)
-# A matrix with a shorter side is not an image.
+# An array with a shorter side does not count as an image.
 _MIN_SIDE = 8
-# Names of features that hold encoded images although their bytes may be damaged.
+# Features with these names count as encoded images even if their bytes are damaged.
 _IMAGE_NAMES = ("image", "img", "image/encoded", "encoded")
 _MAX_TILES_PER_SAMPLE = 4
 
@@ -46,7 +46,7 @@ class Tile:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TileOptions:
-    """How samples become tiles.
+    """Options for the conversion of samples to tiles.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def _find_image_features(samples: Sequence[Sample]) -> list[str]:
     """Return the names of the features that hold an image in some sample."""
     names = dict.fromkeys(name for sample in samples for name, value in sample.items() if is_image(value))
     if not names:
-        # All images may be damaged.
+        # Perhaps all images are damaged. Find them by the usual names of image features.
         names = dict.fromkeys(name for name in _IMAGE_NAMES if any(_is_bytes(sample.get(name)) for sample in samples))
     if samples and not names:
         raise FeatureError(
@@ -152,7 +152,7 @@ def is_image(value: Any) -> bool:
 
 
 def to_pixels(value: Any, spec: Image | None = None) -> Pixels:
-    """Convert an array of one image to uint8 pixels of shape (height, width, 1 or 3); `spec` is how it was decoded."""
+    """Convert an image array to uint8 pixels of shape (height, width, 1 or 3); `spec` describes how it was decoded."""
     array = np.asarray(value)
     if array.ndim not in (2, 3):
         raise FeatureError("the array is no image", expected="2 or 3 dimensions", found=str(array.shape))

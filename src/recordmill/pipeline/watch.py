@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from recordmill.pipeline.compiled_pipeline import ExampleSource
     from recordmill.pipeline.engine import BatchBuilder
 
-# If a function runs while the consumer waits this many seconds, one warning is emitted. It is no error, because some
-# functions are slow.
+# If the consumer waits this many seconds while a function runs, one warning is emitted. It is not an error, because
+# some functions are slow.
 WARN_AFTER_S = 60.0
 
 

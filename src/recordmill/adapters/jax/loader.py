@@ -29,7 +29,7 @@ def loader(
         Device of the arrays; by default JAX's default device.
     sharding : jax.sharding.Sharding, optional
         Sharding of global arrays that consist of the batches of all processes; cannot be combined with `device`. For
-        data parallelism, a ``NamedSharding`` that divides the first dimension among all devices.
+        data parallelism, pass a ``NamedSharding`` that divides the first dimension among all devices.
     ahead : int, optional
         Number of batches that are transferred ahead of the caller; by default 1, or 0 for a CPU device.
     **options
@@ -47,7 +47,7 @@ def loader(
     TypeError
         If `device` or `sharding` has another type.
     ValueError
-        If an option is invalid, or if the sharding cannot divide the batches evenly. The iteration raises it if the
+        If an option is invalid, or if the sharding cannot divide the batches evenly. Iterating raises ValueError if the
         sharding replicates rows across processes with different ranks.
     """
     with require_extra("jax"):
@@ -73,8 +73,8 @@ class Loader(FrameworkLoader):
     sharding : jax.sharding.Sharding, optional
         Sharding of global arrays that consist of the batches of all processes; cannot be combined with `device`.
     ahead : int, optional
-        Number of batches that are transferred ahead of the caller; by default 1, or 0 for a CPU device. `state_dict`
-        returns the state after the last batch that the caller received in any case.
+        Number of batches that are transferred ahead of the caller; by default 1, or 0 for a CPU device. In any case,
+        `state_dict` returns the state after the last batch that the caller received.
 
     Raises
     ------
@@ -123,8 +123,8 @@ def _is_cpu_device(device: Any) -> bool:
 def _check_batch_sizes(dataset: rm.Dataset, sharding: Any, world_size: int) -> None:
     """Raise ValueError if the sharding cannot divide each batch of an epoch into equal parts.
 
-    Functions after `batch` may change sizes, and a filter leaves the size of the last batch open; these batches are
-    checked when they are converted.
+    Batches of unknown size are checked when they are converted: a function after `batch` may change sizes, and with a
+    filter, the size of the last batch is unknown.
     """
     stage = dataset.batch_stage
     if stage is None:

@@ -34,8 +34,8 @@ class PyDataset:
         Name of a feature with one number per sample. ``"valid"`` ignores the samples that ``batch(n, last="pad")``
         added.
     workers : int, default 1
-        As in `keras.utils.PyDataset`. There is a warning if it is greater than 1, because Keras then trains on batches
-        that were computed before the first epoch. Use `Stream` to compute batches in several threads.
+        As in `keras.utils.PyDataset`. A number above 1 causes a warning, because Keras then trains on batches that were
+        computed before the first epoch. Use `Stream` to compute batches in several threads.
     use_multiprocessing : bool, default False
         As in `keras.utils.PyDataset`; True causes the same warning.
     max_queue_size : int, default 10
@@ -48,7 +48,7 @@ class PyDataset:
     TypeError
         If the dataset has no positions, because it has a `filter` stage, or if `x`, `y` or `sample_weight` is invalid.
     ValueError
-        If the dataset is not batched or has a `shard` stage. With the callback, ``fit`` raises it if
+        If the dataset is not batched or has a `shard` stage. With the callback, ``fit`` raises ValueError if
         ``steps_per_epoch`` differs from the number of batches per epoch.
     """
 
@@ -150,7 +150,7 @@ class PyDataset:
         Returns
         -------
         dict
-            Small, and can be written as JSON. A `recordmill.Loader` of the same pipeline can load it too.
+            A small dict that can be written as JSON. A `recordmill.Loader` of the same pipeline can load it too.
         """
         epochs, batch = divmod(self._num_trained, self._num_batches)
         with self.dataset.loader(threads=0, rank=0, world_size=1) as loader:

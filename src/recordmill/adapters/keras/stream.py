@@ -122,7 +122,7 @@ class Stream:
         Returns
         -------
         dict
-            Small, and can be written as JSON.
+            A small dict that can be written as JSON.
         """
         return self._trained or self._loader.state_dict()
 

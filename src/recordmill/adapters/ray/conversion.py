@@ -27,7 +27,7 @@ from recordmill.shards.paths import Paths
 from recordmill.storage.addresses import absolute_path, check_path
 from recordmill.suggestions import check_option_names
 
-# The tasks of the cluster take the place of these options.
+# Options of `recordmill.convert` that are rejected, because tasks of the cluster replace local workers.
 _OMITTED = ("workers", "worker_kind")
 
 
@@ -43,16 +43,16 @@ def convert(
 ) -> ConvertResult:
     """Write the records of shards to new shards as `recordmill.convert` does, with the workers of a Ray cluster.
 
-    Workers read and convert chunks of about a megabyte; this process chooses the records and writes the shards. So the
-    gain is largest where conversion takes long, as with `encode`. If a worker or a node dies, its chunks are converted
+    Workers read and convert chunks of about a megabyte; this process chooses the records and writes the shards. The
+    gain is largest if conversion takes long, as with `encode`. If a worker or a node dies, its chunks are converted
     again. The files have the same bytes as those of `recordmill.convert`.
 
     Parameters
     ----------
     source : path, pattern, folder, or iterable of them
-        Shards, which all nodes find under the same paths.
+        Shards. All nodes must find them under the same paths.
     destination : path
-        Prefix of the shard names. Only this process has to reach it.
+        Prefix of the shard names. Only this process needs access to it.
     progress : bool or callable, optional
         Whether to show progress on standard error, as in `recordmill.convert`.
     num_cpus : int
@@ -74,7 +74,7 @@ def convert(
     DamageError, FeatureError, OutputExistsError, ResumeError
         As in `recordmill.convert`. A note of the error names the node.
     WorkerError
-        If the worker or node of the same chunk dies again and again.
+        If a chunk is not converted because its worker or node dies more than `max_retries` times.
     MissingExtraError
         If Ray is not installed.
 
@@ -99,7 +99,7 @@ def convert(
 
 @contextmanager
 def _convert_in_tasks(runner: TaskRunner) -> Iterator[ConvertChunk]:
-    """Return a function that converts a chunk in a task and waits for the result; called by several threads."""
+    """Return a function that converts a chunk in a task and waits for the result. Several threads may call it."""
 
     def convert_chunk(positions: Positions, first: int) -> ConvertedChunk:
         result = runner.call(positions, first)

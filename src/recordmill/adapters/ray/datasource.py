@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from recordmill.shards.collection import ShardCollection
     from recordmill.shards.paths import Paths
 
-# Bytes of records, as stored, that are read at a time. Decoded images take about ten times as many.
+# Number of bytes of stored records that are read at once. Decoded images take about ten times as many bytes.
 _BLOCK_BYTES = 16 << 20
 _DECODED_BLOCK_BYTES = 2 << 20
 
@@ -64,7 +64,7 @@ def divide_shards(shards: Sequence[tuple[tuple[str, ...], NDArray[np.int64]]], n
     for files, lengths in shards:
         if not len(lengths):
             continue
-        # A record belongs to the task in whose share of all bytes it begins.
+        # A record belongs to the task whose share of the bytes contains the start of the record.
         begins = position + np.cumsum(lengths) - lengths
         owners, starts = np.unique(begins * num_tasks // max(total, 1), return_index=True)
         for owner, start, stop in zip(owners.tolist(), starts.tolist(), [*starts[1:].tolist(), None], strict=True):
@@ -85,7 +85,7 @@ def read(
 ) -> ray.data.Dataset:
     """Read shards as a dataset of Ray Data, whose blocks are Arrow tables.
 
-    The number of rows and bytes is known in advance from the indexes of the shards, which this process reads: it needs
+    This process reads the indexes of the shards, so that the number of rows and bytes is known in advance. It needs
     about 16 bytes of memory for each record. Large shards are divided among several tasks. Features become columns as
     in `Dataset.to_arrow`, except that arrays of two and more axes, such as decoded images, become tensor columns. Ray
     Data returns rows in order only if ``DataContext.get_current().execution_options.preserve_order`` is true.
@@ -93,7 +93,7 @@ def read(
     Parameters
     ----------
     paths : path, glob pattern, folder, prefix, or iterable of them
-        The shards, as in `recordmill.open`, which all nodes find under the same paths.
+        Shards, as in `recordmill.open`. All nodes must find them under the same paths.
     columns : sequence of str, optional
         Features to read; by default all.
     decode : mapping of str to spec, optional
@@ -120,7 +120,8 @@ def read(
     MissingExtraError
         If Ray or pyarrow is not installed.
     DamageError
-        In the task, if a record is damaged. The error of Ray Data contains the shard, the record and the offset.
+        If a record is damaged; raised in the task that reads it. The error of Ray Data contains the shard, the record
+        and the offset.
 
     Examples
     --------
@@ -192,7 +193,7 @@ def _create_datasource_class() -> Any:
             return sum(int(lengths.sum()) + len(lengths) * self._row_bytes for _, lengths in self._shards)
 
         def get_read_tasks(self, parallelism: int, per_task_row_limit: int | None = None, *_: Any, **__: Any) -> Any:
-            """Return the tasks, of which each reads about the same number of bytes."""
+            """Return tasks that each read about the same number of bytes."""
             limits = {} if per_task_row_limit is None else {"per_task_row_limit": per_task_row_limit}
             return [
                 ReadTask(partial(_read_segments, self._source, segments), self._describe(segments), **limits)
@@ -206,7 +207,7 @@ def _create_datasource_class() -> Any:
                 "size_bytes": sum(segment.num_bytes for segment in segments) + num_rows * self._row_bytes,
                 "input_files": [path for segment in segments for path in segment.files],
             }
-            # Versions of Ray differ in the further fields.
+            # Versions of Ray differ in the other fields.
             return BlockMetadata(**{field.name: known.get(field.name) for field in fields(BlockMetadata)})
 
     return RecordmillDatasource

@@ -27,12 +27,12 @@ def pack(
 ) -> PackResult:
     """Write image files to shards as `recordmill.pack` does, with the workers of a Ray cluster.
 
-    Each shard is one task. Images are read and shards are written by the workers, not by this process; all of them have
-    to find the source and the destination under the same paths. If a worker or a node dies, its running shards are
-    packed again. The files have the same bytes as those of `recordmill.pack`.
+    Each shard is one task. The workers read the images and write the shards. All nodes must find the source and the
+    destination under the same paths. If a worker or a node dies, its running shards are packed again. The files have
+    the same bytes as those of `recordmill.pack`.
 
-    After an error or the end of this process, packed shards stay under hidden names. Call the function again with
-    ``resume=True`` to keep them; without, it starts again.
+    If an error occurs or this process ends early, finished shards are kept under hidden names. Call the function again
+    with ``resume=True`` to use them; otherwise, it packs all shards again.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def pack(
     progress : bool or callable, optional
         Whether to show progress on standard error, as in `recordmill.pack`.
     num_cpus : int
-        CPUs for each task, and number of its threads. Ray waits for a node that has as many.
+        CPUs for each task, and number of its threads. Ray waits for a node with this many CPUs.
     memory : int, optional
         Bytes of memory that Ray reserves for each task; limits the tasks that run on a node at the same time.
     max_retries : int
@@ -54,7 +54,7 @@ def pack(
     Returns
     -------
     PackResult
-        With absolute paths.
+        Result whose paths are absolute.
 
     Raises
     ------

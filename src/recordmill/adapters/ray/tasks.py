@@ -1,4 +1,4 @@
-"""Run functions as Ray tasks: a bounded number at a time, and again if a worker or its node dies."""
+"""Run functions as Ray tasks, with a limited number at a time, and repeat tasks whose worker or node has died."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recordmill.errors import WorkerError
 from recordmill.shards.paths import list_paths
 from recordmill.storage.addresses import absolute_path
 
-# Tasks that wait in the queue of Ray for each one that can run, so that no CPU waits for the driver.
+# Number of submitted tasks for each task that can run at the same time, so that no CPU waits for the driver.
 _QUEUED_PER_CPU = 2
 # Seconds after which the number of CPUs of the cluster is read again.
 _WAIT_S = 1.0
@@ -47,7 +47,7 @@ class TaskOptions:
 
 @dataclass(frozen=True, slots=True)
 class TaskFailure:
-    """The error that a function raised in a task, and the machine on which it did."""
+    """The error that a function raised in a task, and the machine on which the task ran."""
 
     error: Exception
     host: str
@@ -76,11 +76,11 @@ class TaskRunner:
         self._ray, self._options = import_ray(), options
         self._function, self._shared = function, self._ray.put(shared)
         self._slots, self._counted = 0, -_WAIT_S
-        # Ray repeats tasks that were killed for lack of memory without limit, so repetitions are counted here.
+        # If a task is killed for lack of memory, Ray repeats it without limit. Therefore, repetitions are counted here.
         self._task = self._ray.remote(num_cpus=options.num_cpus, memory=options.memory, max_retries=0)(_call)
 
     def run(self, inputs: Sequence[Any]) -> Generator[tuple[int, Any]]:
-        """Call the function with each input; yield the number and the result of each task in the order of their ends.
+        """Call the function with each input; yield the number and the result of each task as soon as it ends.
 
         A result is a `TaskFailure` if the function raised an error. If the caller closes the generator, running tasks
         are cancelled.
@@ -124,7 +124,7 @@ class TaskRunner:
         return max(int(self._ray.cluster_resources().get("CPU", 1) / self._options.num_cpus), 1)
 
     def _count_slots(self) -> int:
-        """Return the number of tasks that may run or wait; nodes may join and leave, so it is counted repeatedly."""
+        """Return the number of tasks that may run or wait; updated every second, because nodes join and leave."""
         now = time.monotonic()
         if now - self._counted >= _WAIT_S:
             self._slots, self._counted = _QUEUED_PER_CPU * self.count_tasks(), now

@@ -43,7 +43,7 @@ def verify(  # noqa: PLR0913 (the options of one command)
     Parameters
     ----------
     paths : path, pattern, folder, or iterable of them
-        The shards, which all nodes find under the same paths.
+        Shards. All nodes must find them under the same paths.
     format : str, optional
         Record format; detected from the content by default.
     compression : str or None
@@ -68,14 +68,14 @@ def verify(  # noqa: PLR0913 (the options of one command)
     Returns
     -------
     Report
-        Equal to that of `recordmill.verify` for absolute paths.
+        Equal to the report of `recordmill.verify` for absolute paths.
 
     Raises
     ------
     FileNotFoundError
         If a path or pattern matches no file.
     WorkerError
-        If the worker or node of the same shard dies again and again.
+        If a shard is not verified because its worker or node dies more than `max_retries` times.
     MissingExtraError
         If Ray is not installed.
 
@@ -117,7 +117,7 @@ def verify(  # noqa: PLR0913 (the options of one command)
 
 
 def _restrict_selection(selection: Selection, files: list[str]) -> Selection:
-    """Return a selection that knows only the entries of some files, so that each task gets a small one."""
+    """Return a selection with only the entries of the given files, because a task needs only its own entries."""
     names = {os.path.basename(path) for path in files}
     manifests = {
         path: replace(manifest, shards=[shard for shard in manifest.shards if shard.name in names])

@@ -138,7 +138,7 @@ class MapDataset:
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch, which determines the order and the random parameters.
 
-        Running workers use it from their next element on. Therefore call this between two iterations.
+        Running workers use the new epoch from their next element on, so call this between two iterations.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class SharedEpoch:
 
     @property
     def has_ended_once(self) -> bool:
-        """Whether exactly one iteration has ended since the epoch was set."""
+        """True if exactly one iteration has ended since the epoch was set."""
         return int(self._numbers[1]) == 1
 
 
@@ -223,7 +223,7 @@ class WorkerIterator:
         Options of its loader.
     epoch : SharedEpoch
     index, count : int
-        Number of this worker, and of all workers.
+        Number of this worker, and number of workers.
     """
 
     def __init__(

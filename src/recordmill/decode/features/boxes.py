@@ -17,7 +17,7 @@ Size = tuple[int, int]  # (width, height)
 
 
 def decode_box_column(state: BatchState, name: str, spec: Boxes) -> dict[str, Any]:
-    """Map boxes to the output image and clip them. Drop boxes of which less than the share `min_visible` is visible.
+    """Map boxes to the output image, clip them, and drop boxes whose visible share is below `min_visible`.
 
     The values of a dropped box in the `along` features are dropped, too.
     """

@@ -44,7 +44,7 @@ class ColorJitter(Spec):
 @suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomGrayscale(Spec):
-    """Convert images to gray at random; the number of channels stays.
+    """Convert images to gray at random; the number of channels does not change.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class PCANoise(Spec):
 class RandomErasing(Spec):
     """Fill a rectangle of random area, aspect ratio and position.
 
-    Up to ten rectangles are drawn; if none fits into the image, it stays unchanged.
+    Up to ten rectangles are drawn. If none of them fits into the image, the image stays unchanged.
 
     Parameters
     ----------

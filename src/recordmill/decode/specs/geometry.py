@@ -62,7 +62,7 @@ class CenterCrop(Spec):
         Side of a square, or (height, width), in pixels.
     small : str
         Treatment of images that are smaller than `size`. "error" raises an error, "pad" pads them with `fill`, as
-        torchvision does, and "enlarge" enlarges them until both sides reach it, as MXNet's ImageRecordIter does.
+        torchvision does, and "enlarge" enlarges them until both sides reach `size`, as MXNet's ImageRecordIter does.
     fill : int or tuple of int
         Level of the padding from 0 to 255; one for all channels, or one per channel in the order red, green, blue.
 
@@ -253,7 +253,7 @@ class GivenCrop(Spec):
         Size of the result: side of a square, or (height, width), in pixels. By default windows keep their sizes.
     fill : int or tuple of int, optional
         Level, from 0 to 255, of pixels outside the image; one for all channels, or one per channel in the order red,
-        green, blue. Without it, a window that reaches beyond the image is an error. Cannot be combined with `size`.
+        green, blue. Without `fill`, a window that reaches beyond the image is an error. Cannot be combined with `size`.
     """
 
     feature: str

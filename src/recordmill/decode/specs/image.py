@@ -49,7 +49,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 class Image(Spec):
     """Decode an image, then resize, crop, flip, warp, recolor and normalize it, in this order.
 
-    For an option that is None, the choice of the framework of `like` applies; ``docs/guide/decoding.md`` has the table.
+    An option that is None has the default of the framework `like`; ``docs/guide/decoding.md`` has a table of defaults.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ class Image(Spec):
         An integer is the length of the shorter side, a pair is (height, width). Cannot be combined with
         RandomResizedCrop or with a GivenCrop that has a size, because these resize themselves.
     flip : bool, float, Flip or GivenFlip
-        True flips left to right with a probability of 0.5; a number is another probability.
+        True flips left to right with a probability of 0.5; a number sets another probability.
     affine : RandomAffine, optional
         Affine map of the cropped image.
     color : sequence of ColorJitter, RandomGrayscale, PCANoise and RandomErasing
         Color steps in the order of the sequence, on 8-bit gray or red, green, blue.
     channels : str or int, optional
-        Channels of the output: 1 is "gray", 3 is "rgb". For "rgb" and "bgr", gray is repeated, alpha is dropped and
-        CMYK is converted. "stored" keeps the channels of the file, colors in the order red, green, blue.
+        Channels of the output: 1 is "gray", 3 is "rgb". For "rgb" and "bgr", gray is copied to all channels, alpha is
+        dropped and CMYK is converted. "stored" keeps the channels of the file, colors in the order red, green, blue.
     like : str
         Framework whose choices are the defaults of the other options. One of "pillow", "opencv", "tensorflow" or
         "mxnet".
@@ -77,18 +77,19 @@ class Image(Spec):
     upsampling : str, optional
         Upsampling of subsampled JPEG chroma: "fancy" interpolates, "plain" repeats values.
     kernel : str, optional
-        Resize kernel: a name of the library of `like`, such as "bilinear", or "library:kernel".
+        Resize kernel: a name from the library of `like`, such as "bilinear", or "library:kernel".
     reduce : int or str
-        Denominator of the size at which JPEG is decoded; with 2, 4 and 8 other formats are errors. "auto" chooses, for
-        every image, the largest denominator that does not require enlarging the window afterwards. This is faster for
-        large photographs and changes pixels slightly.
+        Denominator of the size at which JPEG images are decoded. With 2, 4 and 8, images of other formats raise an
+        error. "auto" chooses, for every image, the largest denominator that does not require enlarging the window
+        afterwards. This is faster for large photographs and changes pixels slightly.
     mean, std : float or sequence of float, optional
-        Values to subtract, and then to divide by: one, or one per channel of the output, in units of `white`.
-        `IMAGENET_MEAN` and `IMAGENET_STD` fit the default of `white`.
+        `mean` is subtracted, and the result is divided by `std`. One number, or one per output channel, in units of
+        `white`. `IMAGENET_MEAN` and `IMAGENET_STD` fit the default of `white`.
     white : float
         Value of the brightest level in float output: 1.0, or 255.0 to keep 8-bit levels.
     scale : float, optional
-        Factor of 8-bit levels in float output, an alternative to `white`: 1 / 255 is ``white=1.0``.
+        Factor that converts 8-bit levels to float output, as an alternative to `white`: 1 / 255 is the same as
+        ``white=1.0``.
     scale_first : bool
         Whether to convert levels to floats in units of `white` before resizing instead of after it, which changes the
         last bits. Requires a float dtype and a kernel that returns floats, such as "tensorflow:bilinear". Can be
@@ -101,9 +102,9 @@ class Image(Spec):
     stack : bool
         True for one array per batch, which requires images of one size; False for a list of arrays.
     decoder : str
-        "native" decodes JPEG and PNG natively; other formats are errors. "auto" does the same and passes what the
-        native decoder does not support to Pillow. "pillow" decodes everything with Pillow, which also accepts some
-        damaged JPEG and PNG files that are errors otherwise.
+        "native" decodes JPEG and PNG natively, and raises an error for other formats. "auto" decodes natively, and uses
+        Pillow for images that the native decoder does not support. "pillow" decodes all images with Pillow, which
+        accepts some damaged JPEG and PNG files that the native decoder rejects.
     feature : str, optional
         Name of the feature that contains the encoded image; by default the name of the output.
 

@@ -15,7 +15,7 @@ class Mask(Spec):
     """Decode an image of class labels and apply the geometric transforms of its image.
 
     Palette images give palette indices; gray images give the values in the file, 0 and 1 for 1-bit masks. Color images
-    and lossy encodings are errors. Values are never interpolated: resizing uses the nearest pixel.
+    and lossy encodings raise an error. Values are never interpolated: resizing uses the nearest pixel.
 
     Parameters
     ----------
@@ -25,9 +25,9 @@ class Mask(Spec):
     fill : int, optional
         Class of pixels outside the mask. Required if the crop or the affine map may add pixels outside of the image.
     fit : bool
-        Whether to resize masks whose size differs from that of their image; otherwise they are errors.
+        Whether to resize masks whose size differs from that of their image; otherwise such masks raise an error.
     dtype : str
-        Dtype of the output. A class that does not fit is an error. One of "uint8", "uint16", "int32" or "int64".
+        Dtype of the output. A class that does not fit raises an error. One of "uint8", "uint16", "int32" or "int64".
     stack : bool
         True for one array per batch, False for a list of arrays.
     feature : str, optional

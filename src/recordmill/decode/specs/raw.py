@@ -15,7 +15,7 @@ from recordmill.suggestions import suggest_constructor_arguments
 @suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class Raw(Spec):
-    """Read an array from bytes without a header, whose dtype and shape are given here.
+    """Read an array from raw bytes, which have no header; the spec gives the dtype and shape.
 
     Parameters
     ----------

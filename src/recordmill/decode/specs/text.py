@@ -20,7 +20,7 @@ class Text(Spec):
     encoding : str
         Name of a Python codec.
     errors : str
-        Treatment of invalid bytes: "strict" raises an error, "replace" replaces them by U+FFFD.
+        Treatment of invalid bytes: "strict" raises an error, "replace" replaces them with U+FFFD.
     feature : str, optional
         Name of the feature that contains the bytes; by default the name of the output.
     """

@@ -31,7 +31,7 @@ _MASK = (1 << 64) - 1
 
 @runtime_checkable
 class OrderStage(Protocol):
-    """Interface of stages that select or reorder samples. They never read samples, but only compute positions."""
+    """Interface of stages that select or reorder samples. They compute positions and never read samples."""
 
     def length(self, upstream: int | None) -> int | None:
         """Return the number of samples after this stage; `upstream` is the number before it. None means endless."""
@@ -101,7 +101,7 @@ class StageInput:
         return {"shard": shard, "record": inside, "offset": offset}
 
     def entry_points(self, feature: str) -> Ragged | None:
-        """Return the saved entry points of a JPEG feature, one row per sample; None if no sample has any."""
+        """Return the stored `find_entry_points` results of a JPEG feature, one per sample; None if there are none."""
         origins, sources = self.rows.origins, self.sources
         if len(sources) == 1:
             return sources[0].entry_points(origins[:, 1], feature)
@@ -195,7 +195,8 @@ class Context:
     first_source : int
         Inside a part of a mixture: number of sources in the parts before it.
     part_seed : int
-        Inside a part of a mixture: added to seeds, so that the random numbers of the parts differ. Otherwise 0.
+        Inside a part of a mixture: number that is added to seeds, so that the random numbers of the parts differ.
+        Otherwise 0.
     """
 
     collect_errors: bool = False

@@ -34,10 +34,11 @@ class BatchSampler:
     size : int
         Batch size of one rank.
     last : str
-        Treatment of positions that are too few for a full batch on all ranks. One of "keep", "drop", "pad" or "wrap".
+        Treatment of the last positions if they do not fill a batch on every rank. One of "keep", "drop", "pad" or
+        "wrap".
     rank, world_size : int
     start : int
-        Number of positions that were consumed before.
+        Number of positions that were already consumed.
 
     Raises
     ------
@@ -138,13 +139,14 @@ class Batch:
     size : int
         Batch size of one rank.
     last : str
-        Treatment of samples that are too few for a full batch. "keep" yields a smaller batch, "drop" yields none, "pad"
-        fills the batch up with zeros and empty rows and adds a feature ``"valid"`` (bool) to every batch, and "wrap"
-        fills it up with the first samples of the epoch.
+        Treatment of the last samples if they do not fill a batch. "keep" yields a smaller batch, "drop" drops them,
+        "pad" fills the batch up with zeros and empty rows and adds a feature ``"valid"`` (bool) to every batch, and
+        "wrap" fills it up with the first samples of the epoch.
     ragged : str
-        Form of features with different numbers of values: "ragged" is a `Ragged` (a list of arrays if they differ in
-        more than the first dimension), "pad" a padded array, "list" a list of arrays. Byte strings become a list of
-        `bytes` with "list", and a `Ragged` otherwise. Tensors of other libraries are converted to arrays.
+        Result for features whose number of values differs between samples: with "ragged" a `Ragged` (or a list of
+        arrays if the arrays differ in more than the first dimension), with "pad" a padded array, with "list" a list of
+        arrays. Byte strings become a list of `bytes` with "list", and a `Ragged` otherwise. Tensors of other libraries
+        are converted to arrays.
     padding : Padding
         Values and sizes for ragged="pad".
     """
@@ -173,8 +175,8 @@ class Batch:
     ) -> Columns:
         """Collate columns to a batch of `count` rows.
 
-        With last="pad", `ordinals` are the rows that the samples get. `locate` returns shard and record of a row, for
-        errors.
+        With last="pad", `ordinals` are the rows of the batch in which the samples are placed. `locate` returns the
+        shard and record of a row, for errors.
         """
         if self.ragged == "pad":
             self.padding.check_names(columns)
@@ -243,7 +245,7 @@ def _unify_string_widths(rows: list[Any]) -> list[Any]:
 
 
 def _build_ragged(rows: list[Any]) -> Any:
-    """Combine byte strings, or arrays that differ only in their first dimension, to a Ragged; keep other rows."""
+    """Combine byte strings, or arrays that differ only in their first dimension, in a Ragged; keep other rows."""
     if rows and all(isinstance(row, bytes) for row in rows):
         return Ragged.from_rows(rows)
     arrays = [row for row in rows if isinstance(row, np.ndarray) and row.ndim]

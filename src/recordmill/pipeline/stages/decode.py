@@ -29,9 +29,9 @@ class Decode:
     Parameters
     ----------
     specs : tuple of (str, spec)
-        Specs by the name of the output.
+        Name and spec of each output.
     seed : int, optional
-        Seed of the random parameters; by default that of the last shuffle before, or 0.
+        Seed of the random parameters; by default the seed of the last shuffle before this stage, or 0.
     options : tuple of (str, object)
         Further arguments of `decode_batch`.
     """
@@ -84,7 +84,7 @@ class Decode:
         failed = [int(error.position or 0) for error in errors]
         for index, error in zip(failed, errors, strict=True):
             row = index if chosen is None else int(chosen[index])
-            # The error gives the row in the batch. Replace that by the shard, record and offset of the row.
+            # The error names the row in the batch. Replace it with the shard, record and offset of the row.
             fields = error.parts() | {"position": None} | stage_input.locate(row)
             context.raise_or_skip(*stage_input.requested.epoch_and_position(row), DecodeError(error.message, **fields))
         kept = np.delete(np.arange(len(rows)), failed)

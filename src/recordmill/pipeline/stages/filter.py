@@ -28,7 +28,7 @@ class Filter:
     timeout : float, optional
         Seconds after which a call counts as hanging.
     seed : int, optional
-        Seed of the generators; by default that of the last shuffle before, or 0.
+        Seed of the generators; by default the seed of the last shuffle before this stage, or 0.
     """
 
     function: Function

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from recordmill.pipeline.stages.base import StageInput
 
 Function = Callable[..., Any]
-# Dtype of each type of scalars whose values all have the same dtype.
+# Dtypes of the scalar types whose values all have the same dtype.
 _DTYPES: Mapping[type[Any], np.dtype[Any]] = {
     **{kind: np.dtype(kind) for kind in (bool, int, float)},
     **{np.dtype(code).type: np.dtype(code) for code in np.typecodes["AllInteger"] + "?efd"},
 }
-# (dtype, shape) by type of scalars. `int` is missing, because its values may be too large for its dtype.
+# (dtype, shape) by scalar type. `int` is missing, because its values may be too large for its dtype.
 _SCALAR_FORMS = {kind: (dtype.str, ()) for kind, dtype in _DTYPES.items() if kind is not int}
 _ARRAY_TYPES = (np.ndarray, np.generic, int, float, bool)
 _NO_NAMES: Mapping[str, Any] = {}
@@ -197,7 +197,7 @@ def _batch_form(value: Any) -> str | None:
 
 
 def _dtype_name(dtype: np.dtype[Any]) -> str:
-    """Return the name of a dtype. That of a string dtype has no length: "U", not "<U5"."""
+    """Return the name of a dtype. The name of a string dtype has no length: "U", not "<U5"."""
     return dtype.kind if dtype.kind in "SU" else dtype.str
 
 
@@ -211,8 +211,8 @@ def _describe_form(form: Any) -> str:
 class RowGenerators:
     """NumPy random generators, with one stream per row.
 
-    Returns the same generator object with another key, unless the user's function has kept a reference to it, because
-    creating a generator takes several times as long as setting its key.
+    The same generator object is reused with another key, unless the user's function has kept a reference to it.
+    Creating a generator takes several times as long as setting its key.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ class _ColumnBuilder:
 
     def __init__(self, max_rows: int) -> None:
         self._max_rows, self._count = max_rows, 0
-        # Scalars of one type are collected here and converted together. The first other value ends this.
+        # Scalars of one type are collected here and converted together. This ends with the first value of another type.
         self._scalar_type: type[Any] | None = None
         self._scalars: list[Any] = []
         self._array: NDArray[Any] | None = None

@@ -29,7 +29,7 @@ class Map:
     Parameters
     ----------
     function : callable
-        Takes a sample or a batch as a dict, and returns another dict.
+        Takes a sample or a batch as a dict, and returns a dict.
     rng : bool
         Pass a `numpy.random.Generator` as the second argument.
     workers : str
@@ -37,7 +37,7 @@ class Map:
     timeout : float, optional
         Seconds after which a call counts as hanging.
     seed : int, optional
-        Seed of the generators; by default that of the last shuffle before, or 0.
+        Seed of the generators; by default the seed of the last shuffle before this stage, or 0.
     """
 
     function: Function

@@ -34,8 +34,8 @@ def mix(datasets: Iterable[Dataset], weights: Iterable[float], *, num_samples: i
     Parameters
     ----------
     datasets : iterable of Dataset
-        Datasets of samples with the same features: finite, without `batch`, `filter` and `shard`. Each keeps its own
-        shuffle.
+        Finite datasets of samples with the same features, without `batch`, `filter` and `shard`. Each dataset keeps its
+        own shuffle.
     weights : iterable of float
         One positive weight per dataset. They need not add up to 1; proportions are exact to one part in 65,536.
     num_samples : int, optional
@@ -110,7 +110,7 @@ class Mixture:
     shares : tuple of float
         Share of each part; they add up to 1.
     num_samples : int, optional
-        Samples per epoch; by default as many as there are before a part would repeat a sample.
+        Samples per epoch. By default, an epoch ends before a part would repeat a sample.
     """
 
     parts: tuple[CompiledPipeline, ...]
@@ -119,7 +119,7 @@ class Mixture:
 
     @cached_property
     def _pattern(self) -> tuple[Ints, Ints, Ints]:
-        """For each sample of a period, its part and its number in the part; and the number of samples per part."""
+        """Part of each sample of a period, number of each sample in its part, and number of samples per part."""
         counts = _split_period(self.shares)
         parts = np.repeat(np.arange(len(counts)), counts)
         earlier = np.concatenate([np.arange(count) for count in counts])
@@ -160,7 +160,7 @@ class Mixture:
         return f"mix([{inner}], {list(self.shares)}, {self.num_samples})"
 
     def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, Ints]]:
-        """Return the sources of samples, and the positions in each of them, without reading anything."""
+        """Return the sources of the samples with the positions in each source, without reading samples."""
         chosen, ordinals = self._locate_in_parts(positions)
         found = []
         for number, part in enumerate(self.parts):

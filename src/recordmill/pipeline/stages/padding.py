@@ -33,9 +33,9 @@ class Padding:
     to : int, or mapping of str to int or tuple, optional
         Size of every ragged axis; a tuple has one entry per axis of a sample, None for the longest row of the batch.
     multiple_of : int, or mapping of str to int or tuple, optional
-        Number of which the size of every ragged axis is a multiple.
+        Number to whose next multiple the size of every ragged axis is rounded up.
     named : frozenset of str
-        Features that an option names: their byte strings, and rows of equal shape, are padded, too.
+        Features that an option names. Byte strings, and rows of equal shape, are padded only in these features.
     """
 
     value: Any = 0
@@ -78,7 +78,7 @@ class Padding:
         return {"pad_value": self.value, "pad_to": self.to, "pad_to_multiple_of": self.multiple_of}
 
     def pad_ragged(self, name: str, column: Ragged, locate: Locate) -> NDArray[Any]:
-        """Pad every level of a Ragged, in the native module."""
+        """Pad every level of a Ragged with the native module."""
         levels = _list_levels(column)
         data: NDArray[Any] = levels[-1].data
         fill = self._choose_fill(name, data.dtype)
@@ -175,7 +175,7 @@ def _normalize(setting: Any, check: Callable[[Any], Any]) -> Any:
     if isinstance(setting, Mapping):
         return tuple((name, check(value)) for name, value in setting.items())
     if _is_pairs(setting) and all(isinstance(pair, tuple) and isinstance(pair[0], str) for pair in setting):
-        return setting  # a copy by `dataclasses.replace`
+        return setting  # already converted: `dataclasses.replace` copies the padding
     return check(setting)
 
 
@@ -197,7 +197,7 @@ def _check_sizes(sizes: Any, option: str, minimum: int) -> Sizes | None:
 def _choose_axes(
     option: str, setting: Any, name: str, ragged: list[bool], *, is_declared: bool
 ) -> Sequence[int | None]:
-    """Return the option of each axis of a sample; None where it has no effect."""
+    """Return the value of an option for each axis of a sample; None for axes on which it has no effect."""
     sizes = dict(setting).get(name) if _is_pairs(setting) else setting
     if isinstance(sizes, tuple):
         if len(sizes) != len(ragged):
@@ -211,7 +211,7 @@ def _choose_axes(
         return sizes
     if sizes is not None and _is_pairs(setting) and not is_declared:
         if len(ragged) > 1:
-            # Which axes are ragged is known for this batch only, and the shape must not depend on that.
+            # The shape must not depend on which axes happen to be ragged in this batch.
             raise FeatureError(
                 f"{option} of feature {name!r} must be a tuple, because its samples have {len(ragged)} axes",
                 feature=name,
@@ -265,14 +265,14 @@ def _find_row(levels: Sequence[Ragged], inner_row: int) -> int:
 
 
 def _find_shape(row: Ragged) -> tuple[int, ...]:
-    """Return the shape of the only row of a Ragged; the longest rows count for inner levels."""
+    """Return the shape of the only row of a Ragged; the size of an inner level is its longest row."""
     levels = _list_levels(row)
     counts = (int(np.diff(level.row_splits).max(initial=0)) for level in levels)
     return (*counts, *levels[-1].data.shape[1:])
 
 
 def _enlarge(padded: NDArray[Any], sizes: list[int], fill: Any) -> NDArray[Any]:
-    """Pad axes of the same size in all samples, which a tuple in `pad_to` may ask for."""
+    """Pad axes whose size is equal in all samples, as a tuple in `pad_to` may request."""
     larger = np.full((len(padded), *sizes), fill, padded.dtype)
     larger[tuple(slice(size) for size in padded.shape)] = padded
     return larger

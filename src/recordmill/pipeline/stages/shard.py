@@ -25,7 +25,7 @@ class Shard:
     Parameters
     ----------
     rank, world_size : int, optional
-        Either both or none. By default those of the training framework or the launcher.
+        Pass both or neither. By default, they come from the training framework or the launcher.
     """
 
     rank: int | None = None

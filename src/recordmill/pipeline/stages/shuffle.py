@@ -23,8 +23,9 @@ _MAX_LENGTH = 1 << 48
 class Permutation:
     """A permutation of 0 … `length` - 1 that depends only on the key.
 
-    Small permutations are the argsort of random words. Larger ones are a Feistel network on two numbers of about the
-    same size whose product is slightly larger than `length`, applied until the result is smaller than `length`.
+    Small permutations are the argsort of random words. Entries of larger ones are computed by a Feistel network. The
+    network permutes 0 … n - 1, where n is slightly larger than `length` and the product of two numbers of about the
+    same size. It is applied repeatedly until the result is smaller than `length`.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ def _random_words(key: tuple[int, ...], count: int) -> NDArray[np.uint64]:
     return np.asarray(_core.random_words(seed, third, positions, 0, 0, count))
 
 
-# Number of blocks whose samples are shuffled together, so that readers access all of them at the same time.
+# Number of blocks whose samples are shuffled together. Readers access all of these blocks at the same time.
 BLOCKS_TOGETHER = 16
 _GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)  # Word of the key that makes the permutations of an epoch differ.
 
@@ -106,7 +107,7 @@ class Shuffle:
     seed : int
         0 to 2**64 - 1.
     block : int, optional
-        Shuffle blocks of this many consecutive samples, then the samples of every 16 consecutive blocks. Reads stay
+        Shuffle blocks of this many consecutive samples, then the samples within every 16 consecutive blocks. Reads stay
         local.
     window : int, optional
         Move no sample by more than this many positions.
@@ -157,11 +158,11 @@ class Shuffle:
         return Permutation(length, (self.seed, epoch, _GLOBAL))(positions)
 
     def find_groups(self, positions: Ints, length: int, epoch: int) -> Ints:
-        """Return the group of blocks that are shuffled together for each position; requires `block`."""
+        """Return, for each position, its group of blocks that are shuffled together; requires `block`."""
         return _BlockOrder(length, self.block or 1, (self.seed, epoch)).find_groups(positions)
 
     def quality(self, length: int) -> float:
-        """Return the probability that two adjacent samples come from different blocks or windows as stored."""
+        """Return the probability that two adjacent samples were stored in different blocks or windows."""
         size = self.block or self.window
         if size is None or length < 2:
             return 1.0
@@ -187,14 +188,14 @@ def _shuffle_segments(positions: Ints, length: int, size: int, shift: int, key: 
 
 
 class _BlockOrder:
-    """Order of shuffled blocks, of which groups of consecutive ones are shuffled together. The last may be shorter."""
+    """Order of shuffled blocks. Consecutive blocks are shuffled together, in groups. The last block may be shorter."""
 
     def __init__(self, length: int, size: int, key: tuple[int, int]) -> None:
         self.length, self.size, self.key = length, size, key
         blocks, self.missing = -(-length // size), -length % size
         self.order = Permutation(blocks, (*key, _BLOCKS))
-        # Position at which the short block would end if it were full, in the shuffled order of blocks. All positions
-        # after the short block are smaller by `missing` than without a short block.
+        # Position in the shuffled order at which the short block would end if it were full. All positions after the
+        # short block are smaller by `missing` than if all blocks were full.
         self.gap = int(self.order.inverse(np.array([blocks - 1]))[0]) * size + size - self.missing
         self.group = size * BLOCKS_TOGETHER
 
