@@ -101,7 +101,7 @@ class ShardRecords:
 
     @property
     def classes(self) -> list[str] | None:
-        """Class names in the order of the label numbers; None if there are none or if they differ between collections."""
+        """Class names in the order of the label numbers; None if there are none or collections differ."""
         names = [collection.classes for collection in self.collections]
         return names[0] if all(other == names[0] for other in names) else None
 
@@ -201,7 +201,7 @@ class ShardRecords:
     def map_chunks(
         self, positions: Positions, function: Callable[[Positions, int], Out], threads: int
     ) -> Iterator[tuple[int, Out]]:
-        """Call a function with the positions and the start of each chunk; yield the number of records and the result."""
+        """Call a function with the positions and the start of each chunk; yield its number of records and result."""
 
         def call(bounds: tuple[int, int]) -> tuple[int, Out]:
             start, stop = bounds

@@ -152,7 +152,7 @@ def chunks(draw: st.DrawFn, data: bytes) -> list[bytes]:
 
 @st.composite
 def mutations(draw: st.DrawFn, data: bytes) -> bytes:
-    """Draw a copy of `data` with one to three changes: bits flipped, bytes set, inserted, deleted or zeroed, or a cut.
+    """Draw a copy of `data` with one to three changes: flip, set, insert, delete or zero bits or bytes, or truncate.
 
     The result can be equal to `data`.
     """

@@ -15,8 +15,8 @@ from recordmill.shards.class_names import LABELS_FILE, format_labels
 class FolderWriter:
     """Writer of ``to="folder"``.
 
-    It writes the images, ``labels.txt`` with the class names, and ``labels.jsonl`` with the label of each image. If
-    images have several labels, ``labels.lst`` replaces ``labels.jsonl``.
+    It writes the images, ``labels.txt`` with the class names, and ``labels.jsonl`` with the label of each image. Images
+    with several labels are listed in ``labels.lst`` instead.
 
     Parameters
     ----------
