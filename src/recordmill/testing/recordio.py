@@ -106,8 +106,8 @@ def record_parts(data: bytes) -> Iterator[list[RecordPart]]:
     Raises
     ------
     OracleError
-        At the offset of the part: ``truncated_header``, ``bad_magic`` or ``bad_continuation`` (the cflag is unexpected, or
-        the shard ends before the last part of the record). At the offset of the record: ``truncated_payload`` (the
+        At the offset of the part: ``truncated_header``, ``bad_magic`` or ``bad_continuation`` (the cflag is unexpected,
+        or the shard ends before the last part of the record). At the offset of the record: ``truncated_payload`` (the
         shard ends inside data or padding) or ``bad_length`` (the payload has 2**29 bytes or more).
     """
     offset = position = 0

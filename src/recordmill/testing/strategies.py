@@ -152,7 +152,7 @@ def chunks(draw: st.DrawFn, data: bytes) -> list[bytes]:
 
 @st.composite
 def mutations(draw: st.DrawFn, data: bytes) -> bytes:
-    """Draw a copy of `data` with one to three changes: flip, set, insert, delete or zero bits or bytes, or truncate.
+    """Draw a copy of `data` with one to three random edits, such as a flipped bit, inserted bytes, or a truncation.
 
     The result can be equal to `data`.
     """

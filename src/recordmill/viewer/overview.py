@@ -21,7 +21,7 @@ from recordmill.viewer.jobs import Job
 
 # Only a sample is read of a dataset with more records or more bytes.
 _MAX_RECORDS, _MAX_BYTES = 100_000, 1 << 30
-# Number of consecutive records in a block of the sample. With many shards, blocks are smaller, so that each shard gets one.
+# Number of consecutive records in a block of the sample. With many shards, blocks are smaller, so each shard gets one.
 _BLOCK_RECORDS = 64
 # Larger records are omitted, because several copies of their bytes would be in memory.
 _MAX_RECORD_BYTES = 16 << 20

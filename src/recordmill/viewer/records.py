@@ -28,7 +28,7 @@ from recordmill.viewer.overlays import find_overlays, has_mask_name
 
 # Larger records are not read for the grid.
 _MAX_CELL_BYTES = 16 << 20
-# Maximum numbers per cell of the grid: images of one feature, other features, and characters of a text.
+# Maximum numbers per cell of the grid: images, other features, and characters of a text.
 _MAX_CELL_IMAGES, _MAX_CELL_VALUES, _MAX_CELL_CHARS = 8, 4, 80
 # Maximum numbers on a record page: images of one feature, and characters of a text.
 _MAX_PAGE_IMAGES, _MAX_PAGE_CHARS = 256, 2000

@@ -77,7 +77,7 @@ def zeros_appended(shard: IntactShard) -> Iterator[Damage]:
 
 
 def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
-    """Append bytes that readers see as a length that is truncated, negative, too large, or beyond the end of the file."""
+    """Append bytes that readers see as a length: truncated, negative, too large, or longer than the file."""
     rows = [
         (b"\xff" * 7, "truncated_header"),
         (b"\xff" * 8, "bad_length"),

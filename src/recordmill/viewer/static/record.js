@@ -41,7 +41,7 @@ export function createOriginal(record) {
   );
 }
 
-/** Return the features whose images are shown: masks, which are drawn as overlays, only if there are no other images. */
+/** Return the features whose images are shown. Masks are only shown if there are no other images. */
 function listShownFeatures({ features, overlays }) {
   const masks = new Set(overlays.filter(({ kind }) => kind === "mask").map(({ name }) => name));
   const withImages = features.filter(({ images }) => images.length > 0);
