@@ -4,8 +4,8 @@ If the cache has room for a fraction f of the dataset, a shuffled epoch finds th
 Evicting the least recently used blocks would reduce this to about f squared, because most other blocks are read before
 a block is needed again.
 
-Each block of 1 MiB is stored in a separate file, whose header has a checksum of every 64 KiB. A file gets its final name
-when it is complete. Processes may therefore share a cache, and may be killed at any time.
+Each block of 1 MiB is stored in a separate file, whose header has a checksum of every 64 KiB. A file gets its final
+name when it is complete. Processes may therefore share a cache, and may be killed at any time.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MAGIC = b"RMBLOCK1"
 _HEADER = struct.Struct(f"<8sQ{BLOCK_BYTES // _PIECE_BYTES}II")
 _FOLDER_NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}")
 _BLOCK_NAME = re.compile(r"\d+\.block(?P<temporary>\.tmp-[0-9a-f]+)?")
-# Maximum number of files that stay open. `shuffle` mixes samples of 16 blocks of 4 MiB, which are 64 files of the cache.
+# Maximum number of files that stay open. `shuffle` mixes samples of 16 blocks of 4 MiB, which are 64 files here.
 _MAX_OPEN_FILES = 96
 # Number of consecutive blocks that one lock protects.
 _LOCKED_BLOCKS = 8
@@ -121,7 +121,7 @@ class BlockCache:
         return np.fromiter((0 not in checked[start:stop] for start, stop in pairs), bool, len(starts))
 
     def locate(self, name: str, info: ObjectInfo, start: int, stop: int) -> Iterator[tuple[int, FilePart]]:
-        """Yield the start of each part of a range, and its place in the cache; `has_checked` must be True for the range.
+        """Yield the start of each part of a range, and its place in the cache. Requires `has_checked` for the range.
 
         Raises
         ------
@@ -244,7 +244,7 @@ class BlockCache:
         return _LockedTotal(os.path.join(self.folder, "total"))
 
     def _reserve(self, num_blocks: int) -> int:
-        """Reserve room for up to `num_blocks` blocks and return their number; release room if the number is negative."""
+        """Reserve room for up to `num_blocks` blocks, and return their number; a negative number releases room."""
         if self.max_bytes is None or not self._is_writable or not num_blocks:
             return num_blocks
         try:
@@ -258,7 +258,7 @@ class BlockCache:
         return count
 
     def _write_block(self, folder: str, number: int, data: memoryview) -> bool:
-        """Write a block; return False if the disk is full or the write fails."""
+        """Write a block; return False if it cannot be written."""
         path = _block_path(folder, number)
         temporary = f"{path}.tmp-{os.urandom(6).hex()}"
         pieces = [data[start : start + _PIECE_BYTES] for start in range(0, len(data), _PIECE_BYTES)]

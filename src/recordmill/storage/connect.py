@@ -17,8 +17,8 @@ from recordmill.errors import MissingExtraError
 _CLIENT_OPTIONS = {"timeout": "30s", "connect_timeout": "5s", "pool_max_idle_per_host": "64"}
 # Keys in `storage_options` that are arguments of obstore functions instead of settings of the store.
 _ARGUMENTS = ("client_options", "retry_config", "credential_provider")
-# Modules and connections that a forked process has inherited. They are never closed, because closing may wait for threads
-# that exist only in the parent.
+# Modules and connections that a forked process has inherited. They are never closed, because closing may wait for
+# threads that exist only in the parent.
 INHERITED: list[Any] = []
 
 
@@ -35,7 +35,7 @@ def create_store(api: Any, root: str, options: Mapping[str, Any], max_retries: i
 
 
 def _allow_http(root: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Allow connections without TLS if the endpoint is http://. obstore ignores AWS_ALLOW_HTTP if options are passed."""
+    """Allow connections without TLS if the endpoint is http://; obstore ignores AWS_ALLOW_HTTP if it gets options."""
     names = [name for name in os.environ if re.fullmatch(r"(AWS|GOOGLE|AZURE)\w*_(ENDPOINT(_URL\w*)?|BASE_URL)", name)]
     endpoints = [os.environ[name] for name in names]
     endpoints += [str(value) for name, value in settings.items() if "endpoint" in name.lower()]

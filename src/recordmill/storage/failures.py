@@ -27,7 +27,7 @@ class OptionsError(Exception):
 
 
 class Failure(NamedTuple):
-    """Meaning of an error: its kind (see `RemoteError`), a description of its cause, and whether it may be temporary."""
+    """Meaning of an error: its kind (see `RemoteError`), its cause in words, and whether it may be temporary."""
 
     kind: str
     cause: str

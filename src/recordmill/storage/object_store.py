@@ -62,7 +62,7 @@ class ObjectStore:
     max_requests : int
         Number of requests that are sent at the same time, besides uploads.
     traffic : Traffic
-        Counters of the requests, which are updated.
+        Counters of requests and bytes, which the store updates.
     """
 
     def __init__(self, root: str, options: Mapping[str, Any], max_requests: int, traffic: Traffic) -> None:
@@ -91,7 +91,7 @@ class ObjectStore:
         return _convert_info(self._request("read the size of the object", key, lambda api, store: api.head(store, key)))
 
     def list(self, folder: str, *, recursive: bool = False) -> tuple[dict[str, ObjectInfo], list[str]]:
-        """Return the objects in a folder by key, and the folders in it; `recursive` includes the content of subfolders."""
+        """Return the objects in a folder by key, and its subfolders; `recursive` includes objects in subfolders."""
 
         def send(api: Any, store: Any) -> tuple[dict[str, ObjectInfo], list[str]]:
             if not recursive:
@@ -194,7 +194,7 @@ class ObjectStore:
                 if isinstance(error, FileNotFoundError):
                     message = "cannot write the object: the upload was aborted"
                     raise RemoteError(message, kind="connection", shard=self.address(key)) from None
-                # obstore repeats all requests of an upload except the first. It consumes chunks only after the first request.
+                # obstore repeats all requests of an upload except the first. It takes chunks only after the first one.
                 if num_bytes or error.kind not in ("connection", "http_status") or attempt == _MAX_ATTEMPTS:
                     raise
             self.traffic.retries += 1
@@ -231,7 +231,7 @@ class ObjectStore:
                 api = load_obstore()
                 if part_retries not in self._stores:
                     self._stores[part_retries] = self._create_store(api, part_retries)
-                # Uploads do not count towards the maximum number of requests, because many may wait for data at the same time.
+                # Uploads do not count towards the maximum number of requests, because any number may wait for data.
                 store = self._stores[part_retries]
                 result = send(api, store) if part_retries else self._send(send, api, store)
             except (MissingExtraError, KeyboardInterrupt, SystemExit, GeneratorExit):

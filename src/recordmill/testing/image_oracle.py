@@ -112,14 +112,14 @@ def _resize_nearest(
 
 
 def _opencv_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
-    """Return the source position of each new pixel in OpenCV's INTER_NEAREST, which takes its upper left corner."""
+    """Return the source position of the upper left corner of each new pixel, as in OpenCV's INTER_NEAREST."""
     step = 1 / (new / old)
     positions: NDArray[np.int64] = np.minimum(np.floor(np.arange(new) * step).astype(np.int64), old - 1)
     return positions
 
 
 def _tensorflow_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
-    """Return the source position of each new pixel in TensorFlow's "nearest", which takes its center."""
+    """Return the source position of the center of each new pixel, as in TensorFlow's "nearest"."""
     step = np.float32(old) / np.float32(new)
     centers = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step
     positions: NDArray[np.int64] = np.minimum(np.floor(centers).astype(np.int64), old - 1)

@@ -106,7 +106,7 @@ class HistogramCollector:
 
 
 def create_value_histogram(value_counts: dict[Any, int]) -> dict[str, list[Any]] | None:
-    """Return a histogram with one bin per integer; None if there are too many integers, or none."""
+    """Return a histogram with one bin per integer; None if there are no integers, or too many."""
     values = sorted(value_counts)
     if not 0 < len(values) <= _MAX_BINS:
         return None

@@ -63,7 +63,7 @@ class IntactShard:
     ----------
     payloads : list of bytes
         At least four payloads. None is empty or contains the magic word of RecordIO. The middle payload has at least 16
-        bytes, and its first 16 bytes are not zero. The last payload has at least two bytes.
+        bytes, and none of its first 16 bytes is zero. The last payload has at least two bytes.
     frames : list of bytes
         The frame of each payload. The shard is their concatenation.
     """
