@@ -1,6 +1,6 @@
 """Write and read MXNet RecordIO frames, in plain Python.
 
-Each part of a record starts with a magic word. A payload that contains the magic word is split there into parts.
+Each part of a record starts with a magic word. A payload is split into parts at the aligned magic words in it.
 
 A shard is a concatenation of parts, all integers little-endian:
 

@@ -23,13 +23,13 @@ _BOX_NAME = re.compile(r"(?:^|[/_.-])(?:bbox|bboxes|box|boxes)$", re.IGNORECASE)
 _EDGES = ("xmin", "ymin", "xmax", "ymax")
 # TensorFlow Datasets stores boxes of this feature as ymin, xmin, ymax, xmax.
 _TFDS_BOXES = "objects/bbox"
-# Features next to the boxes that contain the class name or class number of each box.
+# Names of features beside the boxes. These features contain the class name or class number of each box.
 _BOX_LABELS = ("class/text", "text", "class/label", "label", "labels", "category", "category_id")
 _MAX_BOXES = 1000
 
 
 def has_mask_name(name: str) -> bool:
-    """Return whether the name of a feature suggests that it is a mask of class labels."""
+    """Return whether the name of a feature suggests a mask of class labels."""
     return _MASK_NAME.search(name) is not None
 
 

@@ -19,7 +19,7 @@ from recordmill.value_text import find_class_name
 from recordmill.viewer.histogram import HistogramCollector, create_value_histogram
 from recordmill.viewer.jobs import Job
 
-# Only a sample is read of a dataset with more records or more bytes.
+# If a dataset has more records or more bytes, only a sample is read.
 _MAX_RECORDS, _MAX_BYTES = 100_000, 1 << 30
 # Number of consecutive records in a block of the sample. With many shards, blocks are smaller, so each shard gets one.
 _BLOCK_RECORDS = 64
@@ -186,7 +186,7 @@ def _split_blocks(source: ShardRecords, blocks: list[Positions]) -> Iterator[Pos
 
 
 def _omit_large_records(source: ShardRecords, positions: Positions) -> Positions:
-    """Return the positions of a chunk; none if the chunk is a record that is too large, which is always alone."""
+    """Return the positions of a chunk, or none if its only record is too large. A large record is always alone."""
     is_large = len(positions) == 1 and int(source.frame_lengths(positions)[0]) > _MAX_RECORD_BYTES
     return positions[:0] if is_large else positions
 

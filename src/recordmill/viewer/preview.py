@@ -40,8 +40,8 @@ _KEYPOINT_RADIUS = 0.01
 class Preview:
     """Samples that a pipeline produces from single records. May be used by several threads.
 
-    Stages that select, order or combine samples are omitted. The random parameters of a sample are those of the
-    position of its record in the shards.
+    Stages that select, order or combine samples are omitted. The random parameters of a sample depend on
+    the position of its record in the shards.
 
     Parameters
     ----------

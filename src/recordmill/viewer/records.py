@@ -40,7 +40,7 @@ _KEY_FEATURES = ("key", "__key__", "name", "filename", "image/filename", "id", "
 class ViewedRecords:
     """The records of a dataset as JSON. May be used by several threads.
 
-    The position of a record counts the records of all shards. For a dataset with stages that change samples, and for a
+    A position is the index of a record among the records of all shards. For a dataset with stages that change samples, and for a
     mixture of datasets, the records that it reads are shown.
 
     Parameters

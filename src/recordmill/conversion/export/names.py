@@ -1,4 +1,4 @@
-"""File names for keys: safe on every file system, unique without regard to case, and inside the destination."""
+"""File names for keys: safe on every file system, unique regardless of case, and inside the destination."""
 
 from __future__ import annotations
 

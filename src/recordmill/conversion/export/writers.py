@@ -30,10 +30,10 @@ _SIGNATURES = (
 
 
 class Writer(Protocol):
-    """Writes samples to the destination of an export. Nothing has its final name before `commit`."""
+    """Writes samples to the destination of an export. Files get their final names in `commit`."""
 
     def write(self, sample: Sample) -> None:
-        """Write one sample. If it cannot be written, raise FeatureError or LabelError, and leave no part of it."""
+        """Write one sample. If it cannot be written, raise FeatureError or LabelError, and write no part of it."""
         ...
 
     def commit(self) -> None:

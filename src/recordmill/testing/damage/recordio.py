@@ -92,7 +92,7 @@ def damaged_magic(shard: IntactShard) -> Iterator[Damage]:
 
 
 def wrong_cflag(shard: IntactShard) -> Iterator[Damage]:
-    """Store parts with an invalid sequence of cflags. Valid sequences are 0, or 1, then any number of 2, then 3."""
+    """Store parts with an invalid sequence of cflags. Valid are 0 alone, or 1 and 3 with any number of 2 between."""
     payload = shard.payloads[shard.middle]
     for cflag in (MIDDLE, LAST, 4, 5, 6, 7):
         data = shard.replace_frame(shard.middle, frame_part(cflag, payload))
