@@ -40,8 +40,8 @@ _KEY_FEATURES = ("key", "__key__", "name", "filename", "image/filename", "id", "
 class ViewedRecords:
     """The records of a dataset as JSON. May be used by several threads.
 
-    A position is the index of a record among the records of all shards. For a dataset with stages that change samples, and for a
-    mixture of datasets, the records that it reads are shown.
+    A position is the index of a record among the records of all shards. For a dataset with stages that change samples,
+    and for a mixture of datasets, the records that it reads are shown.
 
     Parameters
     ----------
