@@ -1,1 +1,1 @@
-"""The command `recordmill`: one module per subcommand, which calls a public function and prints its result."""
+"""The command `recordmill`: one module per subcommand. Each module calls a public function and prints the result."""

@@ -78,7 +78,7 @@ def _add_feature_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the new shards."""
+    """Add the options for the new shards."""
     group = parser.add_argument_group("output")
     group.add_argument(
         "--format", choices=FORMATS, help="format of the new shards (default: by the suffix of DEST, else unchanged)"
@@ -104,7 +104,7 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_running_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of workers, errors and progress."""
+    """Add the options for workers, errors and progress."""
     group = parser.add_argument_group("running")
     group.add_argument(
         "--workers", type=parse_positive_integer, default=1, metavar="N", help="number of workers (default: 1)"
@@ -144,7 +144,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
 
 
 def collect_output_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the values of the options of output and running, as keyword arguments."""
+    """Return the values of the options for output, workers, errors and progress, as keyword arguments."""
     names = "format payload compression shards max_shard_bytes index overwrite workers on_error break_lock"
     options = {name: getattr(args, name) for name in names.split()}
     options["progress"] = False if args.quiet else None
@@ -152,7 +152,7 @@ def collect_output_options(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def print_skipped(skipped: list[dict[str, Any]]) -> None:
-    """Print a note for each of the first records that were skipped."""
+    """Print a note for each of the first few skipped records."""
     for record in skipped[:_MAX_LISTED]:
         print_note(escape_unprintable(f"skipped record {record['record']} of {record['shard']}: {record['cause']}"))
     if len(skipped) > _MAX_LISTED:
@@ -160,7 +160,7 @@ def print_skipped(skipped: list[dict[str, Any]]) -> None:
 
 
 def format_result(plain: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines that describe a result: counts, then the paths."""
+    """Yield lines that describe a result: the counts first, then the paths."""
     paths, skipped = plain["paths"], len(plain["skipped"])
     yield (
         f"{format_count(plain['num_records'], 'record')} in {format_count(len(paths), 'shard')}, "

@@ -16,7 +16,7 @@ from typing import Any
 from recordmill.cli.printer import escape_unprintable, print_note
 
 OK, FAULTS, COULD_NOT_RUN = 0, 1, 2
-SIGNALED = 128  # added to the number of the signal that ended the command
+SIGNALED = 128  # The exit code is this number plus the number of the signal that ended the command.
 INTERRUPTED = SIGNALED + signal.SIGINT
 PIPE_CLOSED = SIGNALED + signal.SIGPIPE
 # Matches a Python argument in a hint, such as overwrite=True, encode=... or format="recordio", except inside a call.
@@ -35,7 +35,7 @@ class _TerminatedError(BaseException):
 def _handle_termination() -> Iterator[None]:
     """Raise _TerminatedError in the main thread when the process receives SIGTERM or SIGHUP.
 
-    A signal that is ignored, as SIGHUP under nohup, or that already has a handler keeps it.
+    A signal that is ignored, such as SIGHUP under nohup, stays ignored. A signal that already has a handler keeps it.
     """
     is_main = threading.current_thread() is threading.main_thread()
     numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
@@ -58,11 +58,11 @@ def _handle_termination() -> Iterator[None]:
 
 
 def run_command(command: Callable[[], int], options: Collection[str] = ()) -> int:
-    """Run a command and return its exit code; print errors without traceback unless RECORDMILL_TRACEBACK is set."""
+    """Run a command and return its exit code; print errors without a traceback unless RECORDMILL_TRACEBACK is set."""
     try:
         with _handle_termination():
             code = command()
-            if sys.stdout is not None:  # None if the process was started without a standard output
+            if sys.stdout is not None:  # It is None if the process was started without a standard output.
                 sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -79,7 +79,7 @@ def run_command(command: Callable[[], int], options: Collection[str] = ()) -> in
 
 
 def _discard_output() -> None:
-    """Redirect standard output to the null device, because the interpreter flushes it again at exit."""
+    """Redirect standard output to the null device, because the interpreter flushes standard output again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -97,7 +97,7 @@ def _print_error(error: Exception, options: Collection[str]) -> int:
 
 
 def _format_error(error: Exception, options: Collection[str]) -> list[str]:
-    """Return message, location and hint, one line each; hints name options instead of Python arguments."""
+    """Return the message, location and hint of an error, one line each; hints name options, not Python arguments."""
     if isinstance(error, OSError) and error.strerror and type(error).__str__ is OSError.__str__:
         path = f": {error.filename}" if error.filename is not None else ""
         return [escape_unprintable(f"error: {error.strerror}{path}")]

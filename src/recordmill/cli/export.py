@@ -113,7 +113,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
 
 
 def parse_class_names(text: str | None) -> list[str] | None:
-    """Return class names that are separated by commas, or those in a file with one name per line."""
+    """Return class names from a comma-separated text, or from a file with one name per line."""
     if text is None:
         return None
     if text.endswith(".txt") and os.path.isfile(text):

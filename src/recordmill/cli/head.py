@@ -77,7 +77,7 @@ def _read_examples(dataset: Dataset, count: int) -> Iterator[dict[str, Any]]:
 
 
 def _find_class(example: dict[str, Any], classes: list[str] | None) -> tuple[str | None, str | None]:
-    """Return the name of the label feature and the class name of its value; (None, None) if there is none."""
+    """Return the name of the label feature and the class name of its value; (None, None) without a class name."""
     for name in LABEL_FEATURES if classes else ():
         value = example.get(name)
         if getattr(value, "size", 0) == 1 and value.dtype.kind in "iuf":  # type: ignore[union-attr]

@@ -11,7 +11,7 @@ from typing import Any
 FORMATS = ("tfrecord", "ofrecord", "recordio")
 PAYLOADS = ("example", "sequence_example", "ofrecord", "irheader", "raw")
 SHARD_HELP = "a file, folder, prefix, or quoted glob pattern; - reads a list of them from standard input"
-# Type that `add_subparsers` returns; argparse has no public name for it.
+# The return type of `add_subparsers`, for which argparse has no public name.
 Commands = Any
 _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
@@ -19,7 +19,7 @@ _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10,
 def add_command(
     commands: Commands, name: str, summary: str, description: str, example: str = ""
 ) -> argparse.ArgumentParser:
-    """Add the parser of a subcommand; `example` has one command line per line."""
+    """Add the parser of a subcommand; each line of `example` is one command line."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=summary,
@@ -37,7 +37,7 @@ def add_paths_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def read_path_lists(paths: list[str]) -> list[str]:
-    """Replace each ``-`` among paths with the lines of standard input."""
+    """Replace each path ``-`` with the paths on standard input, one per line."""
     if "-" not in paths:
         return paths
     listed = [line for line in sys.stdin.read().splitlines() if line]
@@ -47,7 +47,7 @@ def read_path_lists(paths: list[str]) -> list[str]:
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of commands that read shards: format and compression, and limits."""
+    """Add the options of commands that read shards: format, compression and size limits."""
     group = parser.add_argument_group(
         "reading", "By default, the format and the compression are detected from the content."
     )
@@ -88,7 +88,7 @@ def get_limit_options(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def add_no_index_option(group: Any) -> None:
-    """Add the option of commands that write shards without an index."""
+    """Add the option to write shards without an index."""
     group.add_argument(
         "--no-index",
         dest="index",
@@ -100,7 +100,7 @@ def add_no_index_option(group: Any) -> None:
 
 
 def add_break_lock_option(parser: Any) -> None:
-    """Add the option that takes over the lock of another writer."""
+    """Add the option to take over the lock of another writer."""
     parser.add_argument(
         "--break-lock",
         action="store_true",

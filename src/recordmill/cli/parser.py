@@ -1,4 +1,4 @@
-"""The argument parser, whose errors suggest the right name for a misspelled command, option or value."""
+"""Argument parser that suggests the right name for a misspelled command, option or value."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _UNRECOGNIZED = re.compile(r"unrecognized arguments: (--?[^\s=]+)")
 
 
 class Parser(argparse.ArgumentParser):
-    """Argument parser with suggestions. Parsers of subcommands have the same class."""
+    """Argument parser with suggestions. The parsers of subcommands are instances of this class, too."""
 
     def error(self, message: str) -> NoReturn:
-        """Print usage, message and suggestion, and exit with code 2."""
+        """Print the usage, the message and a suggestion, and exit with code 2."""
         similar = self._suggest(message)
         super().error(f"{message}\nhint: did you mean {similar}?" if similar else message)
 

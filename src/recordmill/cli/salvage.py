@@ -1,4 +1,4 @@
-"""`recordmill salvage`: copy the sound records of damaged shards."""
+"""`recordmill salvage`: copy the intact records of damaged shards."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
-    """Copy the sound records; return 1 if anything was lost."""
+    """Copy the intact records; return 1 if anything was lost."""
     import recordmill as rm
 
     result = rm.salvage(

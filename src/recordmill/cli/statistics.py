@@ -1,4 +1,4 @@
-"""Text of the statistics that `recordmill info --stats` prints."""
+"""Format the statistics that `recordmill info --stats` prints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_LISTED_VALUES = 20
 
 
 def format_statistics(plain: dict[str, Any], classes: list[str] | None) -> Iterator[str]:
-    """Format the statistics of all records, in the form of `Statistics.to_json`, as lines."""
+    """Format the statistics of all records as lines; `plain` is the result of `Statistics.to_json`."""
     skipped = f"; {format_count(plain['num_damaged'], 'damaged record')} skipped" if plain["num_damaged"] else ""
     yield f"statistics of all records: {format_count(plain['num_records'], 'record')} read{skipped}"
     features = plain["features"]
@@ -39,7 +39,7 @@ def _format_row(name: str, feature: dict[str, Any]) -> tuple[str, ...]:
 
 
 def format_range(limits: tuple[int, int]) -> str:
-    """Format a minimum and a maximum; a single number if they are equal."""
+    """Format a minimum and a maximum; if they are equal, return a single number."""
     low, high = limits
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 

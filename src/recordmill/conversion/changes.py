@@ -1,4 +1,4 @@
-"""Changes of features: select, drop, rename and cast them, and encode images again; and what a payload can store."""
+"""Change features: select, drop, rename and cast them, encode images again, and check that a payload can store them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from recordmill.suggestions import suggest_name
 from recordmill.types import Ragged
 
 _IMAGE_NAMES = ("image", "images", "image/encoded", "jpg", "png", "payload")
-# Fields of an image record with the only kind that they can store.
+# The fields of an image record, each with the only kind that it can store.
 _IRHEADER_KINDS: dict[str, Kind] = {"label": "float32", "id": "uint64", "id2": "uint64"}
 
 
@@ -39,7 +39,7 @@ class Changes:
     recoding : Recoding or None
         How images are encoded.
     image_feature : str or None
-        Old name of the image; found by its name by default.
+        Old name of the image; by default, it is found by its usual names.
     """
 
     select: tuple[str, ...] | None = None
@@ -99,7 +99,7 @@ class Changes:
         return Schema(changed)
 
     def find_image(self, schema: Mapping[str, Feature]) -> str:
-        """Return the name of the feature that is encoded again: the given one, a usual name, or the only one."""
+        """Return the name of the image to encode again: the given name, a usual name, or the only feature of bytes."""
         if self.image_feature is not None:
             return self.image_feature
         names = [name for name, feature in schema.items() if feature.kind == "bytes" and not feature.sequence]
@@ -115,7 +115,7 @@ class Changes:
         )
 
     def apply(self, records: ParsedRecords) -> ParsedRecords:
-        """Return the changed columns of records; columns that are not changed are not copied."""
+        """Return the columns of records after the changes; unchanged columns are not copied."""
         source = records.columns
         image = None if self.recoding is None else self.find_image(records.schema)
         columns: dict[str, Column] = {}
@@ -149,7 +149,7 @@ def _cast_column(name: str, column: Column, kind: Any) -> Column:
 
 
 def cast_numbers(name: str, numbers: NDArray[Any], kind: str) -> NDArray[Any]:
-    """Convert numbers to another kind; raise FeatureError if that changes an integer, or drops a fraction."""
+    """Convert numbers to another kind; raise FeatureError if an integer would change or a fraction would be lost."""
     inexact = np.atleast_1d(_find_inexact(numbers, kind))
     if inexact.any():
         found = np.atleast_1d(numbers)[inexact][0].item()
@@ -165,7 +165,7 @@ def cast_numbers(name: str, numbers: NDArray[Any], kind: str) -> NDArray[Any]:
 
 
 def _find_inexact(numbers: NDArray[Any], kind: str) -> NDArray[np.bool_]:
-    """Return which integers, and which floats without a fraction, would change in a conversion."""
+    """Return a mask of the numbers that a conversion could change; rounding from float to float does not count."""
     target = np.dtype(kind)
     if target.kind == "f":
         if numbers.dtype.kind == "f":

@@ -90,7 +90,7 @@ def convert(  # noqa: PLR0913 (the options of one command)
     skip : int
         Number of records to drop at the beginning.
     take : int, optional
-        Maximum number of records to keep after that.
+        Maximum number of records to keep after `skip`.
     shuffle : int, optional
         Seed of a random order of the records.
     select : sequence of str, optional
@@ -107,11 +107,11 @@ def convert(  # noqa: PLR0913 (the options of one command)
     image_feature : str, optional
         Name of the image for `encode`; by default a usual name, such as ``image``, or the only feature of bytes.
     format : str, optional
-        Format of the new shards, such as "tfrecord", "ofrecord" or "recordio"; by default the one whose suffix
-        `destination` has, else that of the source.
+        Format of the new shards, such as "tfrecord", "ofrecord" or "recordio"; by default the format that
+        matches the suffix of `destination`, otherwise the format of the source.
     payload : str, optional
-        Encoding of the records; by default that of the source if the format stays the same, else the usual one of the
-        format. One of "example", "sequence_example", "ofrecord", "irheader" or "raw".
+        Encoding of the records; by default that of the source if the format stays the same, otherwise the usual
+        encoding of the new format. One of "example", "sequence_example", "ofrecord", "irheader" or "raw".
     compression : str, optional
         Compression of whole files (TFRecord only). Either "gzip" or "zlib".
     compression_level : int
@@ -154,7 +154,7 @@ def convert(  # noqa: PLR0913 (the options of one command)
     WhereError
         If the condition is invalid; the error points at the column.
     OutputExistsError
-        If a shard of that name exists.
+        If a shard with one of the new names exists.
     InputError
         If the destination would replace a source, or if there are too few records for the shards.
     ResumeError
@@ -204,7 +204,7 @@ def convert(  # noqa: PLR0913 (the options of one command)
 
 @dataclass(frozen=True, slots=True)
 class ConvertOptions:
-    """The options of `convert`, with their defaults; see there for their meaning."""
+    """The options of `convert` with their defaults. `convert` explains their meaning."""
 
     where: str | None = None
     sample: float | None = None
@@ -235,7 +235,7 @@ class ConvertOptions:
     storage_options: StorageOptions = None
 
     def output_options(self) -> OutputOptions:
-        """Return the options of the shards."""
+        """Return the options for the shards."""
         return OutputOptions(
             self.shards,
             self.max_shard_bytes,
@@ -298,7 +298,7 @@ def create_writer(
 def open_records(
     source: Paths | Dataset, storage_options: StorageOptions = None
 ) -> tuple[ShardRecords, RecordPositions] | Dataset:
-    """Return the records of a source and their order; a dataset whose functions have to be called stays a dataset."""
+    """Return the records of a source and their order; if the source is a dataset with functions, return the dataset."""
     if not isinstance(source, Dataset):
         records = open_sources(source, storage_options)
         return records, range(len(records))
@@ -317,7 +317,7 @@ def open_records(
 
 
 def choose_output_format(destination: str, name: str | None, collections: Sequence[Any]) -> Format:
-    """Choose the format by name, by the suffix of the destination, or like the source."""
+    """Choose the format by its name, by the suffix of the destination, or as in the source."""
     stem = destination.removesuffix(".gz").removesuffix(".zlib")
     chosen = choose_format(stem, name)
     formats = {collection.readers[0].format for collection in collections}
@@ -327,7 +327,7 @@ def choose_output_format(destination: str, name: str | None, collections: Sequen
 
 
 def choose_output_payload(name: str | None, format_: Format, collections: Sequence[Any]) -> PayloadCodec:
-    """Choose the payload codec by name; like the source in the same format, or for raw payloads; else the usual one."""
+    """Choose the payload codec by name; by default that of the source if it is raw or the format stays the same."""
     names = {collection.codec_name for collection in collections}
     formats = {collection.readers[0].format for collection in collections}
     if name is None and len(names) == 1 and (formats == {format_.name} or names == {RAW.name}):

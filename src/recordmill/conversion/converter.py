@@ -1,4 +1,4 @@
-"""Convert the records of a chunk: copy payloads without parsing them, or parse, change and serialize columns."""
+"""Convert the records of a chunk: copy their payloads unparsed, or parse, change and serialize their columns."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Converter:
                 check_storable(self.changes.change_schema(collection.schema), PAYLOADS[self.payload])
 
     def convert(self, positions: Positions, first: int) -> ConvertedChunk:
-        """Convert the records at positions of the source; the first becomes record `first` of the output."""
+        """Convert the records at the given positions; `first` is the position of the first one in the output."""
         format_, target = get_format(self.format), PAYLOADS[self.payload]
 
         def build(codec: PayloadCodec, payloads: Ragged, rows: Ints) -> list[_Part]:
@@ -142,7 +142,7 @@ def _frame_records(format_: Format, target: PayloadCodec, records: ParsedRecords
 
 
 def _describe(column: Column) -> Any:
-    """Return the feature of a column; a feature that some records lack is optional."""
+    """Return the feature of a column; it is optional if some records lack it."""
     feature = column.feature
     if column.present is None or feature.optional:
         return feature
@@ -150,7 +150,7 @@ def _describe(column: Column) -> Any:
 
 
 def _complete_image_record(columns: dict[str, Column], keys: Ints) -> dict[str, Column]:
-    """Check that all records have the data, and add the fields that they lack, as `ShardWriter` does."""
+    """Check that all records fit in the image record payload, and add missing fields, as `ShardWriter` does."""
     for name, column in columns.items():
         counts = column.counts(len(keys))
         if column.present is not None or (name != "label" and (counts != 1).any()):
@@ -186,7 +186,7 @@ def _column_to_args(key: bytes, column: Column, *, scalar: bool) -> ColumnArgs:
 
 
 def _sort_rows(parts: list[_Part]) -> list[_Part]:
-    """Return parts in the order of their rows. Only chunks of several collections have to be sorted."""
+    """Return parts in the order of their rows. Only chunks from several collections have to be sorted."""
     rows = np.concatenate([part.rows for part in parts]) if parts else np.empty(0, np.int64)
     if (np.diff(rows) > 0).all():
         return parts

@@ -19,7 +19,7 @@ from recordmill.shards.parsed import Column, ParsedRecords, parse_exactly
 from recordmill.types import Ragged
 
 OnProgress = Callable[[int], None]
-# First word of the seed of `sample`, so that its random numbers are not those of `shuffle`.
+# First word of the seed of `sample`, so that `sample` and `shuffle` use different random numbers.
 _SAMPLE_STREAM = 0x73616D70
 
 
@@ -40,7 +40,7 @@ class Selection:
     skip : int
         Number of records to drop at the beginning.
     take : int or None
-        Number of records to keep after that.
+        Maximum number of records to keep after `skip`.
     shuffle : int or None
         Seed of a random order.
     """
@@ -60,14 +60,14 @@ class Selection:
                 raise ValueError(f"{name} must be an integer of at least 0, got {value!r}")
 
     def sampler(self) -> np.random.Generator | None:
-        """Return the generator of one random number per record; None if all records are kept."""
+        """Return the generator that draws one random number per record; None if all records are kept."""
         if self.sample is None or self.sample == 1:
             return None
         return np.random.Generator(np.random.PCG64([_SAMPLE_STREAM, self.shuffle or 0]))
 
     @property
     def stop(self) -> int | None:
-        """Position after the last record that `skip` and `take` keep; None for the end."""
+        """Position after the last record that `skip` and `take` keep; None if all remaining records are kept."""
         return None if self.take is None else self.skip + self.take
 
 
@@ -113,7 +113,7 @@ def filter_records(
     threads: int,
     on_progress: OnProgress = _ignore,
 ) -> SelectedRecords:
-    """Return the positions of the records that meet a condition; `on_progress` receives numbers of finished records."""
+    """Return the positions of the records that meet a condition; `on_progress` receives counts of finished records."""
     where = parse_condition(text, [collection.schema for collection in source.collections])
     names = where.features
     single = {
@@ -144,13 +144,13 @@ def filter_records(
 
 
 def _combine_rows(outcome: Outcome) -> Ints:
-    """Return the rows of a chunk for which the masks of its parts are true."""
+    """Return the rows of a chunk that the masks in `outcome` select, in increasing order."""
     rows = [rows[mask] for rows, mask in outcome.results]
     return np.sort(np.concatenate(rows)) if rows else np.empty(0, np.int64)
 
 
 def build_feature_columns(records: ParsedRecords, single: set[str]) -> dict[str, FeatureColumn]:
-    """Convert parsed records to columns of a condition; `single` names features whose `len` is a number of bytes."""
+    """Convert parsed records to columns for a condition; for features in `single`, `len` is the number of bytes."""
     columns = {}
     for name, column in records.columns.items():
         count = records.num_records
@@ -169,7 +169,7 @@ def read_feature(
     on_error: OnError = "stop",
     on_progress: OnProgress = _ignore,
 ) -> tuple[NDArray[np.int64], list[Any]]:
-    """Read a feature with at most one value per record: return the code of each record, and the value of each code.
+    """Read a feature with at most one value per record; return an integer code per record, and the value of each code.
 
     Values are int, float or bytes, and None for records without the feature and for skipped ones.
     """
@@ -196,7 +196,7 @@ def read_feature(
 def read_numbers(
     source: ShardRecords, name: str, positions: Positions, dtype: np.dtype[Any], on_progress: OnProgress
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Read a feature with at most one number per record: return the numbers, and which records do not have one.
+    """Read a feature with at most one number per record; return the numbers, and a mask of the records without one.
 
     Records that cannot be read, or have several numbers, count as records without one.
     """

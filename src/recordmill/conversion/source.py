@@ -22,10 +22,10 @@ from recordmill.types import Ragged
 
 OnError = Literal["stop", "skip"]
 Ints = NDArray[np.int64]
-# Positions of records. A range if they are consecutive, because it needs no memory.
+# Positions of records. Consecutive positions are a range, because it needs no memory.
 Positions = range | Ints
 Out = TypeVar("Out")
-# Limits of a chunk: number of records, and their bytes.
+# Maximum number of records in a chunk, and their maximum size in bytes.
 MAX_CHUNK_RECORDS, MAX_CHUNK_BYTES = 1 << 15, 1 << 20
 
 
@@ -65,7 +65,7 @@ class Outcome:
     Parameters
     ----------
     results : list of (ndarray of int64, object)
-        Rows of the chunk, increasing, and the result for them.
+        Rows of the chunk in increasing order, and the result for these rows.
     skipped : list of (int, SkippedRecord)
         Row of the chunk, and the record.
     """
@@ -101,7 +101,7 @@ class ShardRecords:
 
     @property
     def classes(self) -> list[str] | None:
-        """Class names in the order of the label numbers; None if there are none, or not the same ones everywhere."""
+        """Class names in the order of the label numbers; None if there are none or collections differ."""
         names = [collection.classes for collection in self.collections]
         return names[0] if all(other == names[0] for other in names) else None
 
@@ -126,7 +126,7 @@ class ShardRecords:
             num_candidates = 2 * count + 1
 
     def frame_lengths(self, positions: Positions) -> Ints:
-        """Return the lengths of frames. For a range, stop at the end of the shard in which it begins."""
+        """Return the frame lengths of records. For a range, stop at the end of the shard with the first record."""
         if isinstance(positions, range):
             number = bisect_right(self._reader_starts, positions.start) - 1
             start, stop = (bound - int(self._reader_starts[number]) for bound in (positions.start, positions.stop))
@@ -159,7 +159,7 @@ class ShardRecords:
         return outcome
 
     def _group_by_collection(self, positions: Positions) -> Iterator[tuple[int, Ints, Positions]]:
-        """Yield the number of each collection, the rows of its records in the chunk, and their positions in it."""
+        """Yield, for each collection, its number, the rows of its records in the chunk, and their positions in it."""
         if isinstance(positions, range) and len(positions):
             number = bisect_right(self._starts, positions.start) - 1
             start = self._starts[number]
@@ -181,7 +181,7 @@ class ShardRecords:
         on_error: OnError,
         outcome: Outcome,
     ) -> None:
-        """Call the function with records of a collection: `rows` of the chunk, at the positions `local`."""
+        """Call the function with the records at positions `local` of a collection; they are `rows` of the chunk."""
 
         def call(part: range) -> Any:
             chosen = slice(part.start, part.stop)
@@ -201,7 +201,7 @@ class ShardRecords:
     def map_chunks(
         self, positions: Positions, function: Callable[[Positions, int], Out], threads: int
     ) -> Iterator[tuple[int, Out]]:
-        """Call a function with the positions and the start of each chunk; yield the numbers of records and results."""
+        """Call a function with the positions and the start of each chunk; yield its number of records and result."""
 
         def call(bounds: tuple[int, int]) -> tuple[int, Out]:
             start, stop = bounds

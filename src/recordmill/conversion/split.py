@@ -29,7 +29,7 @@ from recordmill.storage.addresses import check_path
 from recordmill.suggestions import suggest_arguments
 
 Ints = NDArray[np.int64]
-# Number of a part for each record.
+# For each record, the number of its part.
 Assignment = Ints
 
 
@@ -41,7 +41,7 @@ class SplitResult:
     ----------
     parts : dict of str to ConvertResult
     counts : dict of str to (dict of value to int)
-        Number of records of each part by the value of the feature `by`; empty without `by`.
+        For each part, the number of records by value of the feature `by`; empty without `by`.
     """
 
     parts: dict[str, ConvertResult]
@@ -96,14 +96,14 @@ def split(  # noqa: PLR0913 (the options of one command)
     source : path, pattern, folder, iterable of them, or Dataset
         A dataset must have no functions; it may be shuffled.
     destination : path
-        Folder of the datasets, which are named after the parts.
+        Folder for the new datasets, which are named after the parts.
     parts : mapping of str to float
-        Share of the records by name of the part. The shares must add up to 1.
+        Name of each part, and its share of the records. The shares must add up to 1.
     by : str, optional
         Feature with the class: each part gets the same share of each class, up to one record.
     group : str, optional
-        Feature with the group, such as a person: all records of a group are in the same part. The numbers of records
-        are then only approximate. Cannot be combined with `by`.
+        Feature with the group, such as a person: all records of a group are in the same part. The shares of
+        the parts are then only approximate. Cannot be combined with `by`.
     seed : int
         Seed of the random choice.
     format, payload, compression : str, optional
@@ -191,7 +191,7 @@ def _check_parts(parts: Mapping[str, float]) -> dict[str, float]:
 
 
 def _check_outputs(writers: Mapping[str, ShardsWriter]) -> None:
-    """Raise an error if one of the parts cannot be written, before any of them is."""
+    """Raise an error if one of the parts cannot be written, before any part is written."""
     for name, writer in writers.items():
         if not len(writer.positions):
             raise InputError(
@@ -216,7 +216,7 @@ def _assign(
     seed: int,
     threads: int,
 ) -> tuple[Assignment, tuple[Ints, list[Any]]]:
-    """Choose the part of each record; also return the class of each record, as a code, and the values of the codes."""
+    """Return the part of each record, the class of each record as an integer code, and the value of each code."""
     generator = np.random.Generator(np.random.PCG64(seed))
     fractions = np.array(list(shares.values()))
     name = by if by is not None else group
@@ -239,7 +239,8 @@ def _assign(
 def assign_stratified(codes: Ints, fractions: NDArray[np.float64], generator: np.random.Generator) -> Assignment:
     """Choose a part for each record, so that each part has its share of every class, up to one record.
 
-    What remains of a class after rounding down goes to the parts that are farthest below their share of all records.
+    The share of each class is rounded down. The remaining records go to the parts that are farthest below their share
+    of all records.
     """
     assignment = np.empty(len(codes), np.int64)
     num_classes = int(codes.max()) + 1 if len(codes) else 0
@@ -262,7 +263,7 @@ def assign_stratified(codes: Ints, fractions: NDArray[np.float64], generator: np
 
 
 def assign_groups(codes: Ints, fractions: NDArray[np.float64], generator: np.random.Generator) -> Assignment:
-    """Choose a part for each group: large groups first, each for the part that is farthest below its share."""
+    """Choose a part for each group, largest first; each goes to the part that is farthest below its share."""
     sizes = np.bincount(codes) if len(codes) else np.empty(0, np.int64)
     shuffled = generator.permutation(len(sizes))
     part_of_group = np.empty(len(sizes), np.int64)

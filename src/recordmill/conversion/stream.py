@@ -117,7 +117,7 @@ class StreamWriter:
         return collector.schema()
 
     def _read(self) -> Iterator[Sample]:
-        """Yield all samples of epoch 0; skip those that fail if that is requested."""
+        """Yield all samples of epoch 0; samples that fail are skipped if `on_error` is "skip"."""
         dataset = self.dataset
         if dataset.pipeline.length == 0:
             return
@@ -222,7 +222,7 @@ def _change_value(changes: Changes, name: str, value: Any, *, is_image: bool) ->
 
 
 def build_sample_columns(samples: list[Sample], names: list[str]) -> dict[str, FeatureColumn]:
-    """Convert the features of samples to columns of a condition."""
+    """Convert the features of samples to columns for a condition."""
     columns = {}
     for name in names:
         values = [sample.get(name) for sample in samples]

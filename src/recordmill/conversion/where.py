@@ -39,7 +39,7 @@ class FeatureColumn:
     ----------
     kind : str
     values : ndarray, or Ragged of uint8
-        Values of all records, one after another; byte strings are rows of a Ragged.
+        Concatenated values of all records; byte strings are rows of a Ragged.
     counts : ndarray of int64, shape (num_records,)
         Number of values per record.
     present : ndarray of bool, shape (num_records,)
@@ -76,7 +76,7 @@ class Where:
     text : str
     tree : ast.expr
     names : dict of str to str
-        Features that the condition uses: name by identifier in the tree.
+        Maps each identifier in the tree to the name of the feature.
     """
 
     text: str
@@ -89,7 +89,7 @@ class Where:
         return list(dict.fromkeys(self.names.values()))
 
     def evaluate(self, columns: Mapping[str, FeatureColumn], num_records: int) -> Mask:
-        """Return for each record whether it meets the condition; features without a column are missing.
+        """Return whether each record meets the condition; features without a column count as missing.
 
         Raises
         ------
@@ -170,7 +170,7 @@ def _is_len(name: str, names: Sequence[str]) -> bool:
 
 
 def _replace_names(text: str, names: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """Replace names that are not identifiers by placeholders, except in string literals."""
+    """Replace names that are not identifiers with placeholders, except in string literals."""
     unusual = [name for name in names if name and not _is_plain_identifier(name)]
     if not unusual:
         return text, {}
@@ -189,7 +189,7 @@ def _replace_names(text: str, names: Sequence[str]) -> tuple[str, dict[str, str]
 
 
 def _create_placeholder(num_bytes: int, used: Collection[str], text: str) -> str:
-    """Return an identifier of as many bytes as a name, so that `ast` reports the columns of the original text."""
+    """Return an unused identifier of `num_bytes` bytes, so that `ast` reports the columns of the original text."""
     for letters in product(string.ascii_letters, repeat=min(num_bytes, 3)):
         identifier = "".join(letters).ljust(num_bytes, "_")
         if identifier not in used and identifier not in text and not keyword.iskeyword(identifier):
@@ -202,7 +202,7 @@ def _is_plain_identifier(name: str) -> bool:
 
 
 def _check_size(text: str, tree: ast.expr) -> None:
-    """Raise WhereError if a tree has too many nodes or levels. Uses no recursion."""
+    """Raise WhereError if a tree has too many nodes or levels. This does not use recursion."""
     level: list[ast.AST] = [tree]
     count = 0
     for _ in range(_MAX_DEPTH):
@@ -431,7 +431,7 @@ class _Evaluator:
             return _Operand("number", np.asarray(_ARITHMETIC[op](one, two)), present)
 
     def _may_overflow(self, node: ast.AST, op: type[ast.operator], one: Any, two: Any) -> bool:
-        """Return True if the result of integers may exceed 64 bits."""
+        """Return True if the result of an operation on integers may exceed 64 bits."""
         if not one.size or not two.size:
             return False
         sizes = [max(abs(int(values.min())), abs(int(values.max()))) for values in (one, two)]

@@ -43,8 +43,8 @@ class ConvertResult:
     skipped : list of SkippedRecord
         Records that could not be converted, in the order in which they were read.
     warnings : list of str
-        Indexes that may not be written beside their shards, for example because of permissions, and class names that
-        were not kept.
+        Warnings about indexes that could not be written beside their shards, for example because of permissions, and
+        about class names that were not kept.
     """
 
     num_records: int
@@ -76,12 +76,12 @@ class ConvertResult:
 
 
 class SchemaCollector:
-    """Merges the features of the chunks of an output to one schema.
+    """Merges the features of all chunks of an output into one schema.
 
     Parameters
     ----------
     declared : Schema, optional
-        Features that the writer of the source has declared, after all changes. They are kept where the records fit.
+        Features that the writer of the source declared, after all changes. A declaration is kept if the records fit it.
     """
 
     def __init__(self, declared: Schema | None) -> None:
@@ -97,7 +97,7 @@ class SchemaCollector:
         try:
             self._merged = schema if self._is_first else merge_schemas(self._merged, schema)
             self._is_first = False
-        except FeatureError:  # The kind of a feature changes, which no schema can express.
+        except FeatureError:  # Chunks have different kinds of a feature, which no schema can express.
             self._is_known = False
 
     def schema(self) -> Schema | None:
@@ -141,10 +141,10 @@ class ShardsWriter:
     options : dict
         Further options that determine the records, as JSON values. A resumed run must have the same ones.
     skipped : list of SkippedRecord
-        Records that were skipped before, when records were selected.
+        Records that were already skipped during selection.
     start_workers : callable
-        Takes the converter and the number of workers, and returns a context manager: a function that converts chunks
-        and is called by as many threads. By default the threads themselves convert, or worker processes.
+        Takes the converter and the number of workers. Returns a context manager that yields a function, which converts
+        chunks and is called by as many threads. By default, the threads or worker processes convert.
     """
 
     converter: Converter
@@ -234,7 +234,7 @@ class ShardsWriter:
             )
 
     def _describe_run(self) -> dict[str, Any]:
-        """Return all that determines the bytes of the shards, as JSON values."""
+        """Return everything that determines the bytes of the shards, as JSON values."""
         import recordmill
 
         changes = self.converter.changes
@@ -259,7 +259,7 @@ class ShardsWriter:
         }
 
     def _restore_shards(self, dataset: DatasetOutput, record: RunRecord, paths: list[str]) -> dict[int, ShardOutput]:
-        """Continue with the finished shards that are intact; with a limited shard size, only up to the first damage."""
+        """Restore the finished shards that are intact; with a limited shard size, stop at the first damaged one."""
         restored: dict[int, ShardOutput] = {}
         for number, shard in sorted(record.finished.items()):
             if self._is_rolling and number != len(restored):

@@ -21,7 +21,7 @@ _GAP = 8
 _LINE_HEIGHT = 16
 _BACKGROUND, _TEXT_COLOR = (255, 255, 255), (40, 40, 40)
 
-Tile = tuple[Any, str]  # an image and its caption
+Tile = tuple[Any, str]  # An image and its caption.
 
 
 def write_contact_sheet(folder: Path, print_line: PrintLine) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def _draw_group(title: str, side: int, tiles: Sequence[Tile]) -> Any:
 
 
 def _scale_longer_side(image: Any, side: int) -> Any:
-    """Scale the longer side of an image to `side` pixels; enlarge by nearest neighbor, so that pixels stay visible."""
+    """Scale the longer side of an image to `side` pixels; enlarge with nearest neighbor to keep pixels visible."""
     from PIL import Image
 
     scale = side / max(image.size)

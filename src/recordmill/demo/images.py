@@ -43,7 +43,7 @@ _SEGMENTED_PHOTOS = (
     "skimage/data/camera.png",
 )
 _NUM_SEGMENTS = 4
-# In masks, pixels of a digit with at least this gray level have the class of the digit.
+# In a mask, pixels of a digit image with at least this gray level get the class of the digit.
 _INK_LEVEL = 96
 _DIGITS_PER_SIDE = 4
 
@@ -143,7 +143,7 @@ def voc_palette() -> NDArray[np.uint8]:
 
 
 def mark_class_borders(indices: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Set pixels beside another class to 255, the index that VOC excludes from evaluation."""
+    """Set pixels next to another class to 255, the index that VOC excludes from evaluation."""
     differs = np.zeros(indices.shape, np.bool_)
     rows, columns = indices[1:] != indices[:-1], indices[:, 1:] != indices[:, :-1]
     differs[1:] |= rows

@@ -1,1 +1,1 @@
-"""Storage backends, which list, read and write files of any format. Currently, only local files are supported."""
+"""Storage backends, which list, read and write local files and objects of remote stores, regardless of their format."""

@@ -1,4 +1,4 @@
-"""Addresses of remote files such as ``s3://bucket/train``: recognize, divide and expand them, and hide secrets."""
+"""Recognize, split and expand addresses of remote files, such as ``s3://bucket/train``, and hide secrets in them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from urllib.parse import unquote, urlsplit
 from recordmill.errors import UnsupportedPathError
 
 SCHEMES = ("s3", "s3a", "gs", "az", "abfs", "abfss", "https", "http")
-# Matches an address such as s3://bucket/train, also in the form s3:/bucket/train, to which pathlib shortens it.
+# Matches an address such as s3://bucket/train. It also matches s3:/bucket/train, because pathlib removes one slash.
 _ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/(?P<slash>/?)(?P<rest>.*)", re.DOTALL)
 _REMOTE = re.compile(rf"(?:{'|'.join(SCHEMES)})://")
 _BRACES = re.compile(r"\{(?:(?P<first>\d+)\.\.(?P<last>\d+)|(?P<words>[^{}]*,[^{}]*))\}")
-# A larger range is a mistake.
+# A larger range in braces is considered a mistake.
 _MAX_EXPANDED = 1_000_000
-# User names and passwords of an address, the values of its query, and the credentials in a message of an object store.
+# Matches user names, passwords and query values in an address, and credentials in messages of object stores.
 _SIGNED_VALUES = r"<(AWSAccessKeyId|StringToSign\w*|Signature\w*|Token[-\w]*|CanonicalRequest\w*)>.*?</\1>"
 _SECRETS = (
     (re.compile(r"(?<=://)[^/@\s]+@"), "…@"),
@@ -27,14 +27,14 @@ _SECRETS = (
 
 
 class Address(NamedTuple):
-    """An address, divided into what one connection serves and the name of an object there.
+    """An address, split into a root, which one connection serves, and the name of an object in it.
 
     Parameters
     ----------
     root : str
-        Bucket, container or host, such as ``s3://bucket``. A signed address is a root without key.
+        Bucket, container or host, such as ``s3://bucket``. A signed address is a root, with an empty key.
     key : str
-        Name of the object, without quoting.
+        Name of the object, without percent-encoding.
     """
 
     root: str
@@ -47,7 +47,7 @@ def is_address(path: str) -> bool:
 
 
 def check_path(path: str | os.PathLike[str]) -> str:
-    """Return a path as str: a local path, or an address that is supported; raise UnsupportedPathError for others."""
+    """Return a local path or a supported address as str; raise UnsupportedPathError for any other address."""
     name = os.fsdecode(path)
     match = _ADDRESS.match(name)
     if match is None or (not match["slash"] and os.path.isdir(f"{match['scheme']}:")):
@@ -87,7 +87,7 @@ def check_local_path(path: str | os.PathLike[str]) -> str:
 
 
 def split_address(address: str) -> Address:
-    """Divide an address into its root and its key."""
+    """Split an address into its root and its key."""
     if not address.startswith(("https://", "http://")):
         scheme, _, rest = address.partition("://")
         bucket, _, key = rest.partition("/")

@@ -1,6 +1,6 @@
 """The storage interface: list, read, write and remove files.
 
-Modules above take a `Storage` as an argument, so that remote storage or storage that injects faults can replace the
+Other modules take a `Storage` as an argument, so that remote storage, or storage that injects faults, can replace the
 local file system.
 """
 
@@ -27,8 +27,8 @@ class Stat:
     modified_ns : int
         Time of the last modification, in nanoseconds since the epoch.
     file_id : tuple of int or str
-        Identifies the file among all files of the storage, for example by device and inode, or by ETag: another file
-        with the same path has another id. Empty if the storage has no such ids.
+        Identifies the file among all files of the storage, for example by device and inode, or by ETag. A new file at
+        the same path has a different id. Empty if the storage has no such ids.
     """
 
     num_bytes: int
@@ -44,7 +44,7 @@ class OutputFile(Protocol):
     Attributes
     ----------
     path : str
-        Final name. It may be changed until `commit`.
+        Final name. It may be changed before `commit`.
     temporary : str
         Name under which the storage keeps the file until `commit`.
     """
@@ -69,7 +69,7 @@ class OutputFile(Protocol):
         ...
 
     def finish(self) -> None:
-        """Write all bytes durably to the storage, and end writing. A second call has no effect.
+        """Write all bytes durably to the storage, and close the file for writing. A second call has no effect.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class Storage(Protocol):
         Parameters
         ----------
         pattern : str
-            An existing path stands for itself, a directory for the files in it that are not hidden.
+            An existing file stands for itself. A directory stands for the files in it that are not hidden.
 
         Returns
         -------
@@ -177,7 +177,7 @@ class Storage(Protocol):
         ...
 
     def read(self, path: str) -> bytes:
-        """Read a whole file into memory, for small files.
+        """Read a whole file into memory. Use it only for small files.
 
         Parameters
         ----------
@@ -232,7 +232,7 @@ class Storage(Protocol):
         ...
 
     def can_list(self, folder: str) -> bool:
-        """Return True if `list_names` knows the entries of a folder; a web server, for example, does not list them.
+        """Return True if `list_names` can list a folder. A web server, for example, does not list its files.
 
         Parameters
         ----------
@@ -297,7 +297,7 @@ class Storage(Protocol):
         ...
 
     def append(self, path: str, data: bytes) -> None:
-        """Append bytes to a small file, which is created if it does not exist.
+        """Append bytes to a small file; create it if it does not exist.
 
         Parameters
         ----------
@@ -307,7 +307,7 @@ class Storage(Protocol):
         Raises
         ------
         WriteError
-            If the bytes cannot be written; a part of them may have been.
+            If the bytes cannot be written. Some of them may have been written.
         """
         ...
 
@@ -334,7 +334,7 @@ def output_exists_error(path: str) -> OutputExistsError:
 
 
 def write_file_atomically(storage: Storage, path: str, data: bytes) -> None:
-    """Write a small file, replacing an existing one; readers see either its old or its complete new content."""
+    """Write a small file, or replace it; readers see either its old content or its complete new content."""
     file = write_temporary_file(storage, path, data, overwrite=True)
     try:
         file.commit()

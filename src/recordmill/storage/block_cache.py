@@ -1,10 +1,11 @@
-"""A cache of remote files on a local disk. It keeps what it has, and stops adding when it is full.
+"""A cache of remote files on a local disk. When it is full, it keeps its blocks and adds no others.
 
-With room for a fraction f of the bytes, a shuffled epoch finds the fraction f in the cache. A cache that evicted the
-least recently used blocks would find only about f squared, because a block is needed again after all others.
+If the cache has room for a fraction f of the dataset, a shuffled epoch finds the fraction f of its blocks in the cache.
+Evicting the least recently used blocks would reduce this to about f squared, because most other blocks are read before
+a block is needed again.
 
-Each block of 1 MiB is a file of its own, whose header has a checksum of every 64 KiB. It gets its name when it is
-complete, so processes may share a cache, and may be killed at any time.
+Each block of 1 MiB is stored in a separate file, whose header has a checksum of every 64 KiB. A file gets its final
+name when it is complete. Processes may therefore share a cache, and may be killed at any time.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ from recordmill.storage.object_store import ObjectInfo
 BLOCK_BYTES = 1 << 20
 _PIECE_BYTES = 64 << 10
 _MAGIC = b"RMBLOCK1"
-# Magic, number of data bytes, checksums of the pieces (0 for those behind the end), checksum of the header so far and
-# of the name of the file.
+# Magic, number of data bytes, checksums of the pieces (0 for pieces after the end of the data), and one checksum of the
+# preceding header and the file name.
 _HEADER = struct.Struct(f"<8sQ{BLOCK_BYTES // _PIECE_BYTES}II")
 _FOLDER_NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}")
 _BLOCK_NAME = re.compile(r"\d+\.block(?P<temporary>\.tmp-[0-9a-f]+)?")
-# Number of files that stay open: those of 16 blocks of 4 MiB, whose samples `shuffle` mixes, and some more.
+# Maximum number of files that stay open. `shuffle` mixes samples of 16 blocks of 4 MiB, which are 64 files here.
 _MAX_OPEN_FILES = 96
 # Number of consecutive blocks that one lock protects.
 _LOCKED_BLOCKS = 8
-# Files of a writer that was killed are removed after this time.
+# Temporary files of killed writers are removed after this time.
 _LEFTOVER_S = 3600
 # Maximum size of a request for missing blocks.
 _MAX_REQUEST_BYTES = 8 << 20
@@ -56,9 +57,9 @@ class BlockCache:
     Parameters
     ----------
     folder : str
-        Created if it does not exist. Only files that a cache has created are removed from it.
+        Created if it does not exist. Only files that a cache has created are removed from the folder.
     max_bytes : int, optional
-        Maximum size of all blocks; by default no limit but the disk.
+        Maximum total size of all blocks; by default, only the disk is the limit.
     """
 
     def __init__(self, folder: str, max_bytes: int | None = None) -> None:
@@ -67,7 +68,7 @@ class BlockCache:
         self._folders: dict[tuple[str, ObjectInfo], str] = {}
         self._lock, self._process = Lock(), os.getpid()
         self._locks: dict[tuple[str, int], Lock] = {}
-        # For each folder, a byte per piece, which is 1 if this process has compared the checksum of the piece.
+        # For each folder, one byte per piece. It is 1 if this process has verified the checksum of the piece.
         self._checked: dict[str, bytearray] = {}
         self._open_files: OrderedDict[str, _core.LocalFile] = OrderedDict()
         try:
@@ -78,7 +79,7 @@ class BlockCache:
             self._stop_writing(error)
 
     def read(self, name: str, info: ObjectInfo, start: int, stop: int, download: Download) -> tuple[memoryview, int]:
-        """Return a range of a file, and how many bytes of it were in the cache; download what is missing."""
+        """Return a range of a file, and the number of its bytes that were in the cache; download the others."""
         folder = self._find_folder(name, info)
         numbers = range(start // BLOCK_BYTES, -(-stop // BLOCK_BYTES))
         parts: list[memoryview | None] = [
@@ -103,15 +104,15 @@ class BlockCache:
         return memoryview(b"".join(part for part in parts if part is not None)), num_cached
 
     def _find_lock(self, folder: str, group: int) -> Lock:
-        """Return the lock of a group of blocks, which threads take in increasing order."""
-        if self._process != os.getpid():  # A thread of the parent process may have had a lock.
+        """Return the lock of a group of blocks. Threads acquire locks in increasing order of groups."""
+        if self._process != os.getpid():  # At the fork, a thread of the parent may have held a lock.
             self._process, self._locks = os.getpid(), {}
         return self._locks.setdefault((folder, group), Lock())
 
     def has_checked(
         self, name: str, info: ObjectInfo, starts: NDArray[np.int64], stops: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Return for which ranges of a file this process has compared the checksums of the cache."""
+        """Return a mask of the ranges of a file whose checksums in the cache this process has verified."""
         checked = self._checked.get(self._folders.get((name, info), ""))
         if checked is None:
             return np.zeros(len(starts), bool)
@@ -120,7 +121,7 @@ class BlockCache:
         return np.fromiter((0 not in checked[start:stop] for start, stop in pairs), bool, len(starts))
 
     def locate(self, name: str, info: ObjectInfo, start: int, stop: int) -> Iterator[tuple[int, FilePart]]:
-        """Yield the parts of a range and where they are in the cache; `has_checked` must be true for the range.
+        """Yield the start of each part of a range, and its place in the cache. Requires `has_checked` for the range.
 
         Raises
         ------
@@ -133,7 +134,7 @@ class BlockCache:
             yield number * BLOCK_BYTES + low, (self._open_block(folder, number), _HEADER.size + low, high - low)
 
     def _open_block(self, folder: str, number: int) -> _core.LocalFile:
-        """Return the open file of a block. The files that were used last stay open."""
+        """Return the open file of a block. The most recently used files stay open."""
         path = _block_path(folder, number)
         file = self._open_files.pop(path, None)
         if file is None:
@@ -145,12 +146,12 @@ class BlockCache:
         return file
 
     def forget_checked(self) -> None:
-        """Compare all checksums again, because a file of the cache was removed."""
+        """Forget which checksums were verified, because a file of the cache was removed."""
         self._checked.clear()
         self._open_files.clear()
 
     def _mark_checked(self, folder: str, num_bytes: int, start: int, stop: int) -> None:
-        """Note that the checksums of a range were compared."""
+        """Record that the checksums of a range were verified."""
         checked = self._checked.get(folder)
         if checked is None:
             checked = self._checked.setdefault(folder, bytearray(-(-num_bytes // _PIECE_BYTES)))
@@ -165,7 +166,7 @@ class BlockCache:
         limits: tuple[int, int, int],
         download: Download,
     ) -> None:
-        """Download missing parts: whole blocks if the cache has room for them, otherwise what was asked for."""
+        """Download missing parts: whole blocks if the cache has room for them, otherwise only the requested bytes."""
         start, stop, num_bytes = limits
         row = 0
         while row < len(parts):
@@ -177,7 +178,7 @@ class BlockCache:
                 continue
             first, last = numbers[row] * BLOCK_BYTES, min(numbers[end - 1] * BLOCK_BYTES + BLOCK_BYTES, num_bytes)
             group = numbers[row:end]
-            # A damaged block is replaced, which takes no more room.
+            # A damaged block is replaced, so it needs no additional room.
             new = [number for number in group if not os.path.lexists(_block_path(folder, number))]
             num_reserved = self._reserve(len(new))
             kept = {*group}.difference(new[num_reserved:]) if self._is_writable else set()
@@ -243,7 +244,7 @@ class BlockCache:
         return _LockedTotal(os.path.join(self.folder, "total"))
 
     def _reserve(self, num_blocks: int) -> int:
-        """Reserve room for up to `num_blocks` blocks, or return room if it is negative; return for how many."""
+        """Reserve room for up to `num_blocks` blocks, and return their number; a negative number releases room."""
         if self.max_bytes is None or not self._is_writable or not num_blocks:
             return num_blocks
         try:
@@ -257,7 +258,7 @@ class BlockCache:
         return count
 
     def _write_block(self, folder: str, number: int, data: memoryview) -> bool:
-        """Write a block; return False if the disk does not accept it."""
+        """Write a block; return False if it cannot be written."""
         path = _block_path(folder, number)
         temporary = f"{path}.tmp-{os.urandom(6).hex()}"
         pieces = [data[start : start + _PIECE_BYTES] for start in range(0, len(data), _PIECE_BYTES)]
@@ -278,7 +279,7 @@ class BlockCache:
         return True
 
     def _stop_writing(self, error: OSError) -> None:
-        """Read without writing from now on, and warn once."""
+        """Stop adding blocks to the cache, and warn once."""
         if self._is_writable:
             self._is_writable = False
             text = f"the cache {self.folder!r} keeps nothing more: {error.strerror or error}; data are read directly"
@@ -289,7 +290,7 @@ class BlockCache:
         return {"folder": self.folder, "max_bytes": self.max_bytes}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        """Restore the cache; the folder was counted when the cache was created."""
+        """Restore the cache without counting its blocks again, because that was done when the cache was created."""
         self.__dict__.update(state)
         self._is_writable, self._folders, self._lock = True, {}, Lock()
         self._process, self._locks, self._checked = os.getpid(), {}, {}
@@ -297,7 +298,7 @@ class BlockCache:
 
 
 class _LockedTotal:
-    """The number of bytes in a cache, in a file that one process uses at a time."""
+    """The number of bytes in a cache, stored in a file. A lock gives one process at a time access to it."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -319,7 +320,7 @@ class _LockedTotal:
 
 
 def _clip(number: int, start: int, stop: int) -> tuple[int, int]:
-    """Return the part of a block that belongs to a range, as offsets in the block."""
+    """Return the part of a block that is in the range from `start` to `stop`, as offsets in the block."""
     base = number * BLOCK_BYTES
     return max(start - base, 0), min(stop - base, BLOCK_BYTES)
 
@@ -329,12 +330,12 @@ def _block_path(folder: str, number: int) -> str:
 
 
 def _checksum_header(header: bytes, path: str) -> int:
-    """Return the checksum of a header, which a block under another name does not have."""
+    """Return the checksum of a header and the file name, so that a block with a wrong name is detected."""
     return _core.crc32c(header + os.fsencode("/".join(path.split(os.sep)[-2:])))
 
 
 def _read_block(folder: str, number: int, start: int, stop: int) -> memoryview | None:
-    """Return a part of a cached block; None if it is not there, or damaged."""
+    """Return a part of a cached block; None if the block is missing or damaged."""
     path = _block_path(folder, number)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -349,7 +350,7 @@ def _read_block(folder: str, number: int, start: int, stop: int) -> memoryview |
 
 
 def _read_checked(descriptor: int, path: str, start: int, stop: int) -> memoryview | None:
-    """Return a part of a block if its checksums match."""
+    """Return a part of a block; None if its checksums do not match."""
     header = os.pread(descriptor, _HEADER.size, 0)
     if len(header) < _HEADER.size:
         return None

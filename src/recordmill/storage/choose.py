@@ -23,7 +23,7 @@ def choose_storage(
     cache_bytes: int | None = None,
     for_writing: bool = False,
 ) -> Storage:
-    """Return the storage for paths, which must be all local or all addresses; `options` are those of obstore."""
+    """Return the storage for paths, which must be all local or all addresses; `options` are settings for obstore."""
     remote = [name for name in names if is_address(name)]
     if not remote:
         return LOCAL

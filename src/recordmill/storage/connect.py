@@ -15,15 +15,15 @@ from typing import Any
 from recordmill.errors import MissingExtraError
 
 _CLIENT_OPTIONS = {"timeout": "30s", "connect_timeout": "5s", "pool_max_idle_per_host": "64"}
-# Entries of `storage_options` that are arguments of obstore rather than settings of the store.
+# Keys in `storage_options` that are arguments of obstore functions instead of settings of the store.
 _ARGUMENTS = ("client_options", "retry_config", "credential_provider")
-# Modules and connections of the parent of a forked process. They are kept, because closing them may wait for threads
-# that this process does not have.
+# Modules and connections that a forked process has inherited. They are never closed, because closing may wait for
+# threads that exist only in the parent.
 INHERITED: list[Any] = []
 
 
 def create_store(api: Any, root: str, options: Mapping[str, Any], max_retries: int) -> Any:
-    """Connect to a store; settings come from `options`, otherwise from the environment."""
+    """Connect to a store; settings that are not in `options` come from the environment."""
     from_url = import_module(f"{api.__name__}.store").from_url
     settings = {name: value for name, value in options.items() if name not in _ARGUMENTS}
     arguments = {name: options[name] for name in _ARGUMENTS if name in options}
@@ -35,7 +35,7 @@ def create_store(api: Any, root: str, options: Mapping[str, Any], max_retries: i
 
 
 def _allow_http(root: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Allow connections without TLS if the endpoint says so. obstore ignores AWS_ALLOW_HTTP beside other options."""
+    """Allow connections without TLS if the endpoint is http://; obstore ignores AWS_ALLOW_HTTP if it gets options."""
     names = [name for name in os.environ if re.fullmatch(r"(AWS|GOOGLE|AZURE)\w*_(ENDPOINT(_URL\w*)?|BASE_URL)", name)]
     endpoints = [os.environ[name] for name in names]
     endpoints += [str(value) for name, value in settings.items() if "endpoint" in name.lower()]
@@ -44,7 +44,7 @@ def _allow_http(root: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _load_aws_profile(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the credentials of a profile in ``~/.aws``, unless the environment or the options have others."""
+    """Return the credentials of a profile in ``~/.aws``, unless the environment or the options contain credentials."""
     profile = settings.pop("profile", None) or os.environ.get("AWS_PROFILE")
     given = {name.lower().removeprefix("aws_") for name in (*settings, *os.environ)}
     if not profile and not given.isdisjoint({"access_key_id", "skip_signature", "web_identity_token_file"}):
@@ -62,12 +62,12 @@ def _load_aws_profile(settings: dict[str, Any]) -> dict[str, Any]:
     return {"credential_provider": Boto3CredentialProvider(boto3.Session(profile_name=profile))}
 
 
-# Id of the process in which obstore was first used, and the file of its native module.
+# Id of the process that first used obstore, and path of the native module of obstore.
 _first_use: tuple[int, str] | None = None
 
 
 def load_obstore() -> Any:
-    """Import obstore; in a forked process, a copy of it."""
+    """Import obstore; in a forked process, load a copy of it."""
     global _first_use  # noqa: PLW0603 (one per process)
     try:
         import obstore
@@ -85,8 +85,8 @@ def load_obstore() -> Any:
 def _load_copy(process: int, path: str) -> Any:
     """Load obstore a second time.
 
-    Its native module has a Tokio runtime, whose threads a forked process does not have, so that every request would
-    wait forever. There is no way to restart the runtime, but another copy of the module has a runtime of its own.
+    Its native module has a Tokio runtime, whose threads do not exist in a forked process. Every request would therefore
+    wait forever. The runtime cannot be restarted, but a copy of the module has its own runtime.
     """
     del process
     hidden = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "obstore"}

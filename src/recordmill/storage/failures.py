@@ -1,4 +1,4 @@
-"""Explain what failed requests to an object store mean, without the secrets in the messages of obstore."""
+"""Explain why requests to an object store failed, without the secrets in the messages of obstore."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from recordmill.storage.addresses import redact
 
 _TEMPORARY_STATUS = (408, 409, 425, 429, 500, 502, 503, 504)
 _STATUS = re.compile(r"status code: (\d{3})")
-# Without other credentials, obstore asks the server of the cloud that has those of the machine.
+# Matches the metadata servers of clouds. If no other credentials are set, obstore requests credentials from them.
 _CREDENTIAL_SERVERS = re.compile(r"169\.254\.|metadata\.google|/latest/api/token|/latest/meta-data")
 _CODE = re.compile(r"<Code>([\w.]+)</Code>(?:\s*<Message>([^<]{0,300})</Message>)?")
 
 
 class LengthError(Exception):
-    """A response has another length than it should have."""
+    """Raised if the length of a response differs from the expected length."""
 
 
 class VersionError(Exception):
-    """A response belongs to another version of the object."""
+    """Raised if a response belongs to another version of the object."""
 
 
 class OptionsError(Exception):
-    """The options, or the environment variables, do not suffice to connect to a store."""
+    """Raised if options and environment variables are not sufficient to connect to a store."""
 
 
 class Failure(NamedTuple):
-    """Meaning of an error: its kind, see `RemoteError`, its cause in words, and whether it may be temporary."""
+    """Meaning of an error: its kind (see `RemoteError`), its cause in words, and whether it may be temporary."""
 
     kind: str
     cause: str
@@ -50,7 +50,7 @@ def _is_missing_bucket(text: str) -> bool:
 
 
 def classify_failure(error: BaseException) -> Failure:
-    """Return what an exception of obstore means, without secrets."""
+    """Return the meaning of an exception of obstore, without secrets."""
     name, text = type(error).__name__, str(error)
     if isinstance(error, LengthError):
         return Failure("wrong_length", text, is_temporary=True)
@@ -93,7 +93,7 @@ def _classify_response(name: str, text: str) -> Failure:
 
 
 def _classify_refusal(name: str, text: str, status: int, cause: str) -> Failure | None:
-    """Return what is wrong with the credentials or the region; None if something else is wrong."""
+    """Return the failure if the credentials or the region are wrong; otherwise return None."""
     if re.search(r"ExpiredToken|RequestExpired|TokenRefreshRequired|token (has|is) expired", text, re.IGNORECASE):
         return Failure("expired_credentials", f"the credentials have expired ({cause})", "renew the credentials")
     if _CREDENTIAL_SERVERS.search(text) or (not status and re.search(r"[Cc]redential", text)):
@@ -107,7 +107,7 @@ def _classify_refusal(name: str, text: str, status: int, cause: str) -> Failure 
 
 
 def describe_cause(text: str, status: int, code: re.Match[str] | None) -> str:
-    """Return one short line for the message of obstore, without the body of the response."""
+    """Summarize the message of obstore in one short line, without the body of the response."""
     if code is not None:
         return redact(f"{code[1]}: {code[2]}" if code[2] else code[1])
     if status:

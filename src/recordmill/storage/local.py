@@ -103,7 +103,7 @@ class LocalStorage:
                 os.unlink(temporary)
 
     def append(self, path: str, data: bytes) -> None:
-        """Append bytes to a small file, which is created if it does not exist."""
+        """Append bytes to a small file; create it if it does not exist."""
         with convert_write_errors(path, "cannot write"):
             _write_file(path, data, os.O_APPEND)
 
@@ -193,7 +193,7 @@ class LocalOutputFile:
 
 
 def temporary_path(folder: str, name: str) -> str:
-    """Return a new hidden name in the folder of a file; see `datasets.shard_names` for how leftovers are found."""
+    """Return a new hidden name in the folder of a file; `datasets.shard_names` defines how leftovers are found."""
     suffix = f".tmp-{os.urandom(6).hex()}"
     start = os.fsdecode(os.fsencode(f".{name}")[: _MAX_NAME_BYTES - len(suffix)])
     return os.path.join(folder, start + suffix)
@@ -241,8 +241,8 @@ def convert_write_errors(path: str, action: str) -> Iterator[None]:
     except WriteError:
         raise
     except OSError as error:
-        # A FileExistsError with the path of the folder means that a file has the name of the folder, which cannot be
-        # created.
+        # A FileExistsError with the path of the folder means that the folder cannot be created, because a file has its
+        # name.
         if isinstance(error, FileExistsError) and error.filename != os.path.dirname(path):
             raise output_exists_error(path) from error
         hint = "free some disk space and run it again" if error.errno == errno.ENOSPC else None

@@ -1,4 +1,4 @@
-"""Requests to one object store: send them, repeat failed ones, and check what comes back."""
+"""Send requests to one object store, repeat failed requests, and check the responses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from recordmill.types import Traffic
 T = TypeVar("T")
 
 DEFAULT_MAX_REQUESTS = 32
-# A request is sent at most this often. The waits between are random, up to _BACKOFF_S * 2 ** attempt seconds.
+# Maximum number of times that a request is sent. The waits between are random, up to _BACKOFF_S * 2 ** attempt seconds.
 _MAX_ATTEMPTS = 6
 _BACKOFF_S, _MAX_BACKOFF_S = 0.1, 5.0
 
@@ -58,11 +58,11 @@ class ObjectStore:
     root : str
         Address without the key of an object, see `Address`.
     options : mapping of str to object
-        Settings of obstore: those of its stores, and `client_options`, `retry_config` and `credential_provider`.
+        Settings of the stores of obstore, and its arguments `client_options`, `retry_config` and `credential_provider`.
     max_requests : int
         Number of requests that are sent at the same time, besides uploads.
     traffic : Traffic
-        Counters that are increased.
+        Counters of requests and bytes, which the store updates.
     """
 
     def __init__(self, root: str, options: Mapping[str, Any], max_requests: int, traffic: Traffic) -> None:
@@ -73,11 +73,11 @@ class ObjectStore:
     def _connect(self) -> None:
         self._process, self._lock = os.getpid(), Lock()
         self._slots = BoundedSemaphore(self._max_requests)
-        self._stores: dict[int, Any] = {}  # By the number of repetitions that the store makes itself.
+        self._stores: dict[int, Any] = {}  # The keys are the numbers of retries by obstore.
         self._pool: DaemonPool | None = None
 
     def _check_process(self) -> None:
-        """Connect again in a forked process, which has neither the connections nor the threads of its parent."""
+        """Connect again in a forked process, because it cannot use the connections and threads of its parent."""
         if self._process != os.getpid():
             INHERITED.append((self._stores, self._pool))
             self._connect()
@@ -91,7 +91,7 @@ class ObjectStore:
         return _convert_info(self._request("read the size of the object", key, lambda api, store: api.head(store, key)))
 
     def list(self, folder: str, *, recursive: bool = False) -> tuple[dict[str, ObjectInfo], list[str]]:
-        """Return the objects of a folder by key, and the folders in it; with `recursive`, also those in all folders."""
+        """Return the objects in a folder by key, and its subfolders; `recursive` includes objects in subfolders."""
 
         def send(api: Any, store: Any) -> tuple[dict[str, ObjectInfo], list[str]]:
             if not recursive:
@@ -116,7 +116,7 @@ class ObjectStore:
 
     def get_range(self, key: str, start: int, stop: int, info: ObjectInfo) -> memoryview:
         """Return the bytes from `start` to `stop` of an object, which must have the size and version of `info`."""
-        # A weak ETag never matches a condition.
+        # A weak ETag never matches an If-Match condition.
         condition = {"if_match": info.version} if info.version and not info.version.startswith("W/") else {}
 
         def send(api: Any, store: Any) -> memoryview:
@@ -134,12 +134,12 @@ class ObjectStore:
         self._check_process()
         if self._pool is None:
             with self._lock:
-                if self._pool is None:  # Its threads end when this object is garbage collected.
+                if self._pool is None:  # Its threads end when this store is garbage collected.
                     self._pool = DaemonPool(self._max_requests, "recordmill-request")
         return self._pool.submit(function, *arguments)
 
     def start_upload(self, key: str, chunks: Iterator[bytes | memoryview], chunk_bytes: int) -> Future[None]:
-        """Call `upload` in a thread of its own, because it waits for chunks; any number of uploads may be open."""
+        """Call `upload` in a new thread, because it waits for chunks. The number of open uploads is not limited."""
         future: Future[None] = Future()
 
         def run() -> None:
@@ -150,7 +150,7 @@ class ObjectStore:
             else:
                 future.set_result(None)
 
-        # A daemon, so that a writer that is never closed does not keep the process from ending.
+        # The thread is a daemon, so that a writer that is never closed does not prevent the process from ending.
         Thread(target=run, name="recordmill-upload", daemon=True).start()
         return future
 
@@ -166,7 +166,7 @@ class ObjectStore:
                 lambda api, store: api.put(store, key, data, mode="create", use_multipart=False),
             )
         except FileExistsError:
-            # The response to a request that succeeded may have been lost, and the request was sent again.
+            # An earlier attempt may have succeeded although its response was lost.
             if self.get(key) != data:
                 raise
 
@@ -194,7 +194,7 @@ class ObjectStore:
                 if isinstance(error, FileNotFoundError):
                     message = "cannot write the object: the upload was aborted"
                     raise RemoteError(message, kind="connection", shard=self.address(key)) from None
-                # obstore repeats the requests of an upload except the first one, after which it takes the chunks.
+                # obstore repeats all requests of an upload except the first. It takes chunks only after the first one.
                 if num_bytes or error.kind not in ("connection", "http_status") or attempt == _MAX_ATTEMPTS:
                     raise
             self.traffic.retries += 1
@@ -221,8 +221,8 @@ class ObjectStore:
     ) -> T:
         """Send a request; repeat it after an error that may be temporary.
 
-        Requests are repeated here, where the response is checked, too. Only the parts of an upload are repeated by
-        obstore, up to `part_retries` times.
+        This method repeats requests itself, because it also checks the response. Only the parts of an upload are
+        repeated by obstore, up to `part_retries` times.
         """
         self._check_process()
         for attempt in range(1, attempts + 1):
@@ -231,7 +231,7 @@ class ObjectStore:
                 api = load_obstore()
                 if part_retries not in self._stores:
                     self._stores[part_retries] = self._create_store(api, part_retries)
-                # Any number of uploads wait for their data at the same time, so they take no slots.
+                # Uploads do not count towards the maximum number of requests, because any number may wait for data.
                 store = self._stores[part_retries]
                 result = send(api, store) if part_retries else self._send(send, api, store)
             except (MissingExtraError, KeyboardInterrupt, SystemExit, GeneratorExit):
@@ -271,7 +271,7 @@ class ObjectStore:
     def _raise(
         self, action: str, key: str, failure: Failure, byte_range: tuple[int, int] | None, attempts: int
     ) -> NoReturn:
-        """Raise the error of a request. Its cause is hidden, because the text of the cause may contain secrets."""
+        """Raise the error of a request, without its `__cause__`, because the text of the cause may contain secrets."""
         address = self.address(key)
         if failure.kind == "missing":
             raise FileNotFoundError(2, "the object does not exist", address) from None
@@ -298,7 +298,7 @@ class ObjectStore:
         return {"root": self.root, "_options": self._options, "_max_requests": self._max_requests}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the attributes; connections are made when they are needed."""
+        """Restore the attributes; connections are opened when they are needed."""
         self.__dict__.update(state)
         self.traffic = Traffic()
         self._connect()

@@ -1,4 +1,4 @@
-"""Ranges of bytes of one remote file: merge them to requests, and wait for their content."""
+"""Byte ranges of one remote file: merge them into requests, and wait for their content."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_REQUEST_BYTES = 8 << 20
 
 
 class CachedRange:
-    """A range in a file of the cache, in place of a `Future`."""
+    """A range in a file of the cache. It has the methods of a completed `Future`."""
 
     __slots__ = ("_part",)
 
@@ -24,11 +24,11 @@ class CachedRange:
         self._part = part
 
     def result(self) -> FilePart:
-        """Return where the content is."""
+        """Return the file of the cache and the range in it."""
         return self._part
 
     def cancel(self) -> bool:
-        """Return False, because nothing is left to do."""
+        """Return False, because the range is already available."""
         return False
 
 
@@ -63,10 +63,10 @@ class FetchedRanges(NamedTuple):
         return starts, parts
 
     def select(self, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> tuple[FetchedRanges, NDArray[np.bool_]]:
-        """Return the ranges that contain others, and which of these others are not contained."""
+        """Return the ranges that contain any of the given ranges, and a mask of the given ranges that none contains."""
         first = np.searchsorted(self.starts, starts, side="right") - 1
         last = np.searchsorted(self.starts, stops - 1, side="right") - 1
-        # A range that was too large for one request continues in the next one.
+        # A range that was too large for one request was divided into adjacent ranges.
         gaps = np.concatenate(([0], np.cumsum(self.starts[1:] != self.stops[:-1])))
         inside = (first >= 0) & (stops <= self.stops[last]) & (gaps[first] == gaps[last])
         pairs = zip(first[inside].tolist(), last[inside].tolist(), strict=True)
@@ -75,7 +75,7 @@ class FetchedRanges(NamedTuple):
 
 
 def _skip_bytes(data: memoryview | FilePart, count: int) -> memoryview | FilePart:
-    """Return the rest of the content of a range."""
+    """Return the content of a range without its first `count` bytes."""
     if isinstance(data, memoryview):
         return data[count:]
     path, offset, num_bytes = data

@@ -27,10 +27,10 @@ from recordmill.storage.remote_file import RemoteFile
 from recordmill.storage.remote_output import RemoteOutputFile, convert_remote_errors
 from recordmill.types import Traffic
 
-# Ranges are requested together if the gap between them has at most this many bytes, because receiving it takes about as
-# long as another request.
+# Ranges are requested together if the gap between them has at most this many bytes. Receiving so many bytes takes about
+# as long as another request.
 _MAX_GAP_BYTES = 128 << 10
-# The same for ranges in the cache.
+# The same limit for ranges in the cache.
 _MAX_CACHED_GAP_BYTES = 8 << 10
 _HAS_MAGIC = re.compile(r"[*?[]")
 
@@ -45,7 +45,7 @@ class RemoteStorage:
     max_requests : int
         Number of requests that are sent at the same time, for each store.
     cache : BlockCache, optional
-        Keeps what was read.
+        Stores the blocks that were read.
     keeps_listings : bool
         Whether each folder is listed only once. False for writers, which must see the files of other writers.
     """
@@ -60,15 +60,15 @@ class RemoteStorage:
         cache: BlockCache | None = None,
         keeps_listings: bool = True,
     ) -> None:
-        load_obstore()  # An error names the extra now rather than at the first request.
+        load_obstore()  # If obstore is missing, raise the error now rather than at the first request.
         self._options, self._max_requests = dict(options or {}), max_requests
         self.cache, self._keeps_listings = cache, keeps_listings
         self.traffic = Traffic()
         self._stores: dict[str, ObjectStore] = {}
         self._infos: dict[str, ObjectInfo] = {}
-        # Names in each listed folder; None for one that cannot be listed.
+        # Names in each listed folder; None for a folder that cannot be listed.
         self._listings: dict[str, list[str] | None] = {}
-        # Ranges that were requested for records which will be read soon, by address; the oldest first.
+        # Ranges of records that will be read soon, by address, in the order of their requests.
         self.ahead: list[dict[str, FetchedRanges]] = []
         self._process = os.getpid()
 
@@ -114,7 +114,7 @@ class RemoteStorage:
         return [f"{folder}/{name}" for name in names if name[-1:] != "/" and _matches_name(name, pattern)]
 
     def _match_recursively(self, folder: str, pattern: str) -> list[str]:
-        """Return the addresses below a folder that match a pattern with folders in it."""
+        """Return the addresses below a folder that match a pattern, which may contain folders."""
         store, key = self._find_store(folder)
         patterns = split_address(pattern).key.split("/")
         infos, _ = store.list(key, recursive=True)
@@ -123,7 +123,7 @@ class RemoteStorage:
         return list(matches)
 
     def _list(self, folder: str) -> list[str] | None:
-        """Return the names in a folder, those of folders with a slash; None if the folder cannot be listed."""
+        """Return the names in a folder; names of subfolders end with a slash. None if the folder cannot be listed."""
         if folder in self._listings:
             return self._listings[folder]
         store, key = self._find_store(folder)
@@ -156,7 +156,7 @@ class RemoteStorage:
         return [name.rstrip("/") for name in self._list(folder.rstrip("/")) or []]
 
     def _find_info(self, path: str) -> ObjectInfo:
-        """Return the properties of an object: those of an earlier response, or those that the server sends now."""
+        """Return the properties of an object from an earlier response; request them if there is none."""
         if path in self._infos:
             return self._infos[path]
         if not is_address(path):
@@ -226,7 +226,7 @@ class RemoteStorage:
         return data
 
     def request_ranges(self, path: str, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> FetchedRanges:
-        """Request ranges of an object, those that are close together in one request.
+        """Request ranges of an object. Ranges that are close together share a request.
 
         Ranges that were requested ahead are not requested again, and ranges in the cache are read at once.
         """
@@ -263,7 +263,7 @@ class RemoteStorage:
     def _find_cached(
         self, path: str, starts: NDArray[np.int64], stops: NDArray[np.int64]
     ) -> tuple[FetchedRanges, NDArray[np.bool_]] | None:
-        """Find ranges in the cache; return where they are, and which ranges are not there."""
+        """Find ranges in the cache; return the cached ranges, and a mask of the ranges that are not there."""
         if self.cache is None or not len(starts):
             return None
         name, info = redact(path), self._find_info(path)
@@ -299,7 +299,7 @@ class RemoteStorage:
         store.put(key, data)
 
     def upload(self, path: str, chunks: Iterator[bytes | memoryview], part_bytes: int) -> Future[None]:
-        """Write an object from chunks, in a thread of its own, because many objects may be written at a time."""
+        """Write an object from chunks in a new thread, because many objects may be written at the same time."""
         store, key = self._find_store(path)
         return store.start_upload(key, chunks, part_bytes)
 
@@ -313,8 +313,8 @@ class RemoteStorage:
     def rename(self, old: str, new: str, *, overwrite: bool) -> None:
         """Copy an object to a new name inside the store, then remove the old one.
 
-        This is not atomic, but both names are complete objects at any time, and the lock of the destination prevents
-        that two writers do it. A renaming that was interrupted between these steps is continued.
+        This is not atomic, but every existing object is complete at any time. The lock of the destination prevents
+        two writers from doing this at the same time. If a rename was interrupted between the steps, it is continued.
         """
         store, key = self._find_store(old)
         with convert_remote_errors(new, "cannot rename the object to its final name"):
@@ -324,7 +324,7 @@ class RemoteStorage:
             if not exists:
                 store.copy(key, split_address(new).key)
             self._infos.pop(new, None)
-        # The new object is complete, and the next writer removes what cannot be removed now.
+        # The new object is complete. If the old object cannot be removed now, the next writer removes it.
         with contextlib.suppress(RemoteError):
             store.delete(key)
         self._infos.pop(old, None)
@@ -354,7 +354,7 @@ class RemoteStorage:
                 store.put(key, data)
 
     def append(self, path: str, data: bytes) -> None:
-        """Append bytes to a small object: read it and write it again."""
+        """Append bytes to a small object by reading it and writing it again."""
         store, key = self._find_store(path)
         with convert_remote_errors(path, "cannot write"):
             try:
@@ -364,15 +364,15 @@ class RemoteStorage:
             store.put(key, old + data)
 
     def sync_folder(self, path: str) -> None:
-        """Do nothing, because an object store has completed a write when it says so."""
+        """Do nothing, because a write to an object store is durable when the store confirms it."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes for pickling, without what was counted in this process."""
+        """Return the attributes for pickling, without the counters of this process."""
         return self.__dict__ | {"traffic": Traffic(), "_stores": {}, "ahead": [], "_process": 0}
 
 
 def _matches(parts: Sequence[str], patterns: Sequence[str]) -> bool:
-    """Return True if the parts of a key match those of a glob pattern, in which ``**`` matches any folders."""
+    """Return True if the parts of a key match the parts of a glob pattern, in which ``**`` matches any folders."""
     if not patterns or not parts:
         return not patterns and not parts
     if patterns[0] == "**":

@@ -1,4 +1,4 @@
-"""Reads of one remote file. Reads in order are recognized, and the bytes that follow are requested ahead."""
+"""Read one remote file. If reads are sequential, the bytes that follow are requested ahead."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from threading import Lock
 from typing import Protocol
 
 _CHUNK_BYTES = 4 << 20
-# The number of chunks that are requested ahead of a reader grows to this, and each file keeps as many.
+# Maximum number of chunks that are requested ahead of a reader, and that each file keeps.
 _MAX_CHUNKS_AHEAD = 12
-# A read continues another one if it begins at most this many bytes behind its end.
+# A read is sequential if it begins at most this many bytes after the end of the previous read.
 _MAX_SKIP_BYTES = 4 << 20
-# The rest of a file is read in chunks after some reads in order: 3 that are close together, or more if they skip much.
-# The 8 blocks that identify a shard are not enough, so that opening a small shard does not read all of it.
+# After some sequential reads, the rest of a file is read in chunks. It takes 3 reads with gaps of at most this many
+# bytes, or more reads with larger gaps. The 8 blocks that are read to open a shard are not enough, so that opening a
+# small shard does not read all of it.
 _CLOSE_BYTES = 128 << 10
 _POINTS_IF_CLOSE, _POINTS_OF_STREAM = 5, 13
 
 
 class RangeSource(Protocol):
-    """Interface of storage that returns ranges of files."""
+    """Interface of a storage that returns ranges of files."""
 
     def read_range(self, path: str, start: int, stop: int) -> memoryview:
         """Return a range of a file."""
@@ -61,7 +62,7 @@ class RemoteFile:
             return self._storage.read_range(self._path, offset, stop)
         start = offset // _CHUNK_BYTES * _CHUNK_BYTES
         try:
-            # A source reads the rest, which is in the next chunk, by another call.
+            # The rest is in the next chunk. The source reads it with another call.
             return chunk.result()[offset - start : stop - start]
         except Exception:
             with self._lock:
@@ -69,7 +70,7 @@ class RemoteFile:
             raise
 
     def _find_chunk(self, number: int) -> Future[memoryview]:
-        """Return a chunk, which may have been requested before, and request the next ones."""
+        """Return the request of a chunk, and request the next chunks ahead."""
         if number not in self._chunks:
             self._num_ahead = min(2 * self._num_ahead, _MAX_CHUNKS_AHEAD)
         last = min(number + self._num_ahead, -(-self.num_bytes // _CHUNK_BYTES))

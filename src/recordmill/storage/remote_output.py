@@ -1,4 +1,4 @@
-"""Write an object under a temporary name by an upload in several parts, and convert the errors of writing."""
+"""Write an object under a temporary name by a multipart upload, and convert write errors."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _ERRNO = {"access_denied": 13, "no_credentials": 13, "expired_credentials": 13}
 
 
 class UploadStorage(Protocol):
-    """Interface of storage that an upload needs, see `RemoteStorage`."""
+    """Methods of `RemoteStorage` that an upload needs."""
 
     def upload(self, path: str, chunks: Iterator[bytes | memoryview], part_bytes: int) -> Future[None]:
-        """Write an object from chunks, in a thread of its own."""
+        """Write an object from chunks in a new thread."""
         ...
 
     def write(self, path: str, data: bytes) -> None:
@@ -75,7 +75,7 @@ class RemoteOutputFile:
             try:
                 return self._parts.put(part, timeout=0.1)
             except queue.Full:
-                if self._upload.done():  # It has failed.
+                if self._upload.done():  # The upload has failed.
                     return self._wait()
 
     def _receive(self) -> bytes | None:
@@ -90,7 +90,7 @@ class RemoteOutputFile:
                 self._upload.result()
 
     def finish(self) -> None:
-        """Send the rest of the bytes, and wait until the store has all of them."""
+        """Send the remaining bytes, and wait until the store has all of them."""
         if self._is_open:
             self._is_open = False
             data, self._buffer = bytes(self._buffer), bytearray()
@@ -120,7 +120,7 @@ class RemoteOutputFile:
 
 
 class _DiscardedError(Exception):
-    """The file is not needed any more."""
+    """Raised in the upload thread if the file is discarded."""
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Kinds of faults, the error that oracles raise, and a function that collects the records before the first fault."""
+"""Kinds of faults, the error that oracles raise, and a function that reads records up to the first fault."""
 
 from __future__ import annotations
 

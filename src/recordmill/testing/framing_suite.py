@@ -30,10 +30,10 @@ from recordmill.testing.damage.base import Damage, DamageFunction, apply_damage_
 from recordmill.testing.faults import read_until_fault
 from recordmill.types import Ragged
 
-# Hypothesis warns about test methods that several classes inherit, which is intended here.
+# Hypothesis warns about test methods that several classes inherit. Here, this is intended.
 inherited = settings(suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 
-# Payloads that were read, and the fault after them (kind, offset, record number), or None.
+# Payloads that were read, and the fault after them as (kind, offset, record number), or None without a fault.
 Outcome = tuple[list[bytes], tuple[str, int, int] | None]
 COMPRESSORS: dict[str | None, Callable[[bytes], bytes]] = {
     None: bytes,
@@ -75,7 +75,7 @@ class FramingTests:
 
     @classmethod
     def pytest_generate_tests(cls, metafunc: Any) -> None:
-        """Parametrize tests over damaged shards, the examples in `literals`, and numbers of threads."""
+        """Parametrize tests over damaged shards, examples in `literals`, and thread counts."""
         if "row" in metafunc.fixturenames:
             metafunc.parametrize("row", apply_damage_table(cls.frame, cls.damage_table), ids=str)
         if "literal" in metafunc.fixturenames:
@@ -85,7 +85,7 @@ class FramingTests:
 
     @property
     def native_framing(self) -> Any:
-        """Framing kind of the format, as the native module takes it."""
+        """Kind of framing of the format, as an argument for the native module."""
         return self.format.framing.kind
 
     def draw_payloads(self, data: st.DataObject) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Reference implementation, in NumPy and Pillow, of the steps that transform a decoded image.
+"""Reference implementation of the steps that transform a decoded image, in NumPy and Pillow.
 
 `apply_plan` has the signature of `recordmill.decode.native_image.apply_plan`. Tests put it in place of the native
 function and compare the results. Color steps are native here too; tests compare them with Pillow directly.
@@ -24,7 +24,7 @@ from recordmill.decode.transforms import resize
 Pixels = NDArray[Any]
 _FIXED_POINT_BITS = 11
 
-# Resize kernels that this module implements. Tests compare all others with recordings of the original libraries.
+# Resize kernels that this module implements. Tests compare all others with recorded results of the original libraries.
 ORACLE_KERNELS = frozenset(
     [f"pillow:{kernel}" for kernel in KERNELS["pillow"]]
     + [f"{library}:{kernel}" for library in ("opencv", "tensorflow") for kernel in ("nearest", "bilinear")]
@@ -37,7 +37,7 @@ def apply_plan(pixels: Pixels, plan: ImagePlan) -> Pixels:
     Parameters
     ----------
     pixels : ndarray of uint8, uint16 or float32, shape (height, width, channels)
-        Decoded image; levels of float32 are those of uint8.
+        Decoded image. Values of float32 are from 0 to 255, as in uint8.
     plan : ImagePlan
         Plan of one image.
 
@@ -112,14 +112,14 @@ def _resize_nearest(
 
 
 def _opencv_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
-    """Return the source position of each new pixel in OpenCV's INTER_NEAREST: the pixel at its upper left corner."""
+    """Return the source position of the upper left corner of each new pixel, as in OpenCV's INTER_NEAREST."""
     step = 1 / (new / old)
     positions: NDArray[np.int64] = np.minimum(np.floor(np.arange(new) * step).astype(np.int64), old - 1)
     return positions
 
 
 def _tensorflow_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
-    """Return the source position of each new pixel in TensorFlow's "nearest": the pixel at its center."""
+    """Return the source position of the center of each new pixel, as in TensorFlow's "nearest"."""
     step = np.float32(old) / np.float32(new)
     centers = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step
     positions: NDArray[np.int64] = np.minimum(np.floor(centers).astype(np.int64), old - 1)
@@ -127,7 +127,7 @@ def _tensorflow_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
 
 
 def _resize_bilinear_opencv(pixels: Pixels, size: tuple[int, int]) -> Pixels:
-    """Resize as OpenCV's INTER_LINEAR does, which averages blocks of four pixels if both sides are halved."""
+    """Resize like INTER_LINEAR of OpenCV. If both sides are halved, it averages blocks of four pixels."""
     height, width = pixels.shape[:2]
     if size == (height, width):
         return pixels.copy()
@@ -151,7 +151,8 @@ def _opencv_taps(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Pixels, Pixels]:
     """Return the two source pixels of each new pixel, and their weights.
 
-    Beyond an edge, both are the outermost pixel; with `clamp_weights`, the first of the two has all the weight.
+    Beyond an edge, both source pixels are the outermost pixel. With `clamp_weights`, the first of the two then has the
+    whole weight.
     """
     step = 1 / (new / old)
     centers = ((np.arange(new) + 0.5) * step - 0.5).astype(np.float32)
@@ -164,7 +165,7 @@ def _opencv_taps(
 
 
 def _resize_fixed_point(pixels: Pixels, vertical: tuple[Pixels, ...], horizontal: tuple[Pixels, ...]) -> Pixels:
-    """Interpolate with 11-bit weights; the vertical pass shifts by 4, 16 and 2 bits, as OpenCV's does."""
+    """Interpolate with 11-bit weights; the vertical pass shifts by 4, 16 and 2 bits, as in OpenCV."""
     (top, bottom, upper, lower), (left, right, first, second) = (
         (*taps[:2], *(np.rint(weight * (1 << _FIXED_POINT_BITS)).astype(np.int32) for weight in taps[2:]))
         for taps in (vertical, horizontal)
@@ -177,7 +178,7 @@ def _resize_fixed_point(pixels: Pixels, vertical: tuple[Pixels, ...], horizontal
 
 
 def _resize_bilinear_tensorflow(pixels: Pixels, size: tuple[int, int]) -> NDArray[np.float32]:
-    """Resize as ``tf.image.resize``: with half-pixel centers, without antialiasing, in float32."""
+    """Resize like ``tf.image.resize``: with half-pixel centers, without antialiasing, in float32."""
     wide = pixels.astype(np.float32)
     top, bottom, down = _tensorflow_taps(size[0], pixels.shape[0])
     left, right, across = _tensorflow_taps(size[1], pixels.shape[1])

@@ -1,11 +1,11 @@
-"""Encode and decode Example, SequenceExample and OFRecord messages in plain Python, with protobuf's results.
+"""Encode and decode Example, SequenceExample and OFRecord messages in plain Python, with the same results as protobuf.
 
 =================  ====================================================================================
 message            fields
 =================  ====================================================================================
 Example            1 Features
 SequenceExample    1 Features (context), 2 FeatureLists
-OFRecord           1 map entry of a Feature, as in Features
+OFRecord           1 map entry, as in Features
 Features           1 map entry: 1 key (UTF-8), 2 Feature
 FeatureLists       1 map entry: 1 key (UTF-8), 2 FeatureList
 FeatureList        1 Feature, once per step
@@ -78,7 +78,7 @@ def encode_value(kind: str, value: Value) -> bytes:
 
 
 def encode_feature(feature: Feature, kinds: Mapping[int, str]) -> bytes:
-    """Encode a Feature message: empty if the kind is None, otherwise with one list, whose numbers are packed."""
+    """Encode a Feature message. It is empty if the kind is None; otherwise it has one list, with packed numbers."""
     kind, values = feature
     if kind is None:
         return b""
@@ -90,9 +90,9 @@ def encode_feature(feature: Feature, kinds: Mapping[int, str]) -> bytes:
 
 
 def encode_map(entries: Mapping[str, bytes]) -> bytes:
-    """Encode a map from key to message, sorted by the bytes of the keys, as protobuf (upb) does.
+    """Encode a map of keys to messages, sorted by the bytes of the keys, as protobuf (upb) does.
 
-    A key comes before its own prefixes.
+    A key comes before any key that is a prefix of it.
     """
     named = [(key.encode(errors="surrogateescape"), value) for key, value in entries.items()]
     raw = sorted(named, key=lambda entry: (*entry[0], 256))
@@ -136,8 +136,8 @@ def decode_example(payload: bytes) -> Features:
     Returns
     -------
     dict of str to (kind, values)
-        The kind is "bytes", "float32" or "int64", in an OFRecord also "float64" or "int32", and None for a feature
-        without a list. The values are a list of bytes, float or int.
+        The kind is "bytes", "float32" or "int64"; in an OFRecord, it can also be "float64" or "int32". It is None for a
+        feature without a list. The values are a list of bytes, float or int.
 
     Raises
     ------

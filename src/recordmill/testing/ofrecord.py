@@ -55,7 +55,7 @@ def iter_records(data: bytes) -> Iterator[tuple[int, bytes]]:
     ------
     OracleError
         At the offset of the record: ``truncated_header`` (fewer than 8 bytes remain), ``bad_length`` (less than 1, or
-        2**31 or more), ``truncated_payload`` (the shard ends inside the message).
+        2**31 or more), or ``truncated_payload`` (the shard ends inside the message).
     """
     offset = position = 0
     while offset < len(data):

@@ -1,7 +1,7 @@
 """Conformance tests for payload codecs, as a base class whose subclasses set the codec and its oracle.
 
-Codec and oracle are compared as `Contents`: for each feature its kind and the `repr` of its values, so that NaN equals
-NaN and -0.0 differs from 0.0. A feature list has one row of values per frame.
+The tests compare the `Contents` that codec and oracle return: the kind of each feature and the `repr` of its values, so
+that NaN equals NaN and -0.0 differs from 0.0. A feature list has one row of values per frame.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from recordmill.testing.faults import OracleError
 from recordmill.testing.framing_suite import pack_payloads
 from recordmill.types import FeatureList, Ragged
 
-# Hypothesis warns about test methods that several classes inherit, which is intended here.
+# Hypothesis warns about test methods that several classes inherit. Here, this is intended.
 inherited = settings(suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 
 # Maps each feature name to its kind and the `repr` of its values. Names of feature lists have the prefix "list:".
@@ -75,7 +75,7 @@ def parse_contents(codec: NativeCodec, payload: bytes) -> Contents:
 
 
 def build_writer_schema(features: Mapping[str, Plain]) -> Schema:
-    """Return a schema in which each of these features is optional and has any number of values."""
+    """Return a schema in which each feature is optional and has any number of values."""
     kinds: dict[str, Any] = {name: kind for name, (kind, _) in features.items() if kind}
     return Schema({name: Feature(kind, (None,), optional=True) for name, kind in kinds.items()})
 
@@ -118,9 +118,9 @@ class PayloadTests:
     decode : callable
         Oracle that returns the contents of a payload, or raises `OracleError`.
     encode : callable
-        Oracle that returns the canonical payload of features.
+        Oracle that returns the canonical payload with the given features.
     encode_unusual : callable
-        Function that returns a valid but unusual payload of features.
+        Function that returns a valid but unusual payload with the given features.
     canonical, unusual : callable
         Functions that return strategies of canonical and of unusual payloads.
     literals : tuple of (example, str)

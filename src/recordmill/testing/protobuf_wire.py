@@ -1,6 +1,7 @@
 """Encode and parse the protobuf wire format, in plain Python: varints, tags, and the fields of one message.
 
-A message is a sequence of fields. A field is a tag, the varint of ``number << 3 | wire_type``, followed by
+A message is a sequence of fields. A field starts with a tag, which is the varint of ``number << 3 | wire_type``. The
+content that follows depends on the wire type:
 
 =========  ===========  ==================================================================
 wire type  name         content
@@ -12,8 +13,9 @@ wire type  name         content
 5          FIXED32      4 bytes
 =========  ===========  ==================================================================
 
-The limits are those of Python's protobuf (upb): varints have up to 10 bytes, of which 64 bits count; tags and lengths
-have up to 5 bytes and are below 2**32 and 2**31; messages and groups are nested up to 100 levels deep.
+The limits are those of protobuf for Python (upb). Varints have up to 10 bytes; only their low 64 bits count. Tags and
+lengths have up to 5 bytes; tags are below 2**32, lengths below 2**31. Messages and groups are nested up to 100 levels
+deep.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ class Field:
     offset : int
         Bytes from the start of the payload to `content`.
     depth : int
-        Number of messages around the message of this field.
+        Number of messages that enclose the message of this field.
     """
 
     number: int
@@ -82,7 +84,7 @@ def encode_bytes_field(number: int, content: bytes) -> bytes:
 
 
 def find_varint_end(data: bytes, start: int, max_bytes: int = MAX_VARINT_BYTES) -> int:
-    """Return the end of the varint at `start`; raise ValueError if it exceeds `max_bytes` or the data."""
+    """Return the end of the varint at `start`; raise ValueError if the varint exceeds `max_bytes` or the data."""
     for position in range(start, min(start + max_bytes, len(data))):
         if data[position] < 0x80:
             return position + 1
@@ -105,7 +107,7 @@ def split_fields(message: bytes, base: int = 0, depth: int = 0) -> list[Field]:
     base : int
         Offset of the message from the start of the payload, used for `Field.offset` and errors.
     depth : int
-        Number of messages around this one.
+        Number of messages that enclose this message.
 
     Raises
     ------

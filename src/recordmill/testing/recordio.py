@@ -1,6 +1,6 @@
 """Write and read MXNet RecordIO frames, in plain Python.
 
-Each part starts with a magic word; a payload that contains it is split there.
+Each part of a record starts with a magic word. A payload is split into parts at the aligned magic words in it.
 
 A shard is a concatenation of parts, all integers little-endian:
 
@@ -13,8 +13,8 @@ length   data
 0-3      zeros that pad the data to a multiple of 4
 =======  =============================================================
 
-A record is one part with cflag 0, or parts with the cflags 1, 2, ..., 2, 3. The payload contains a magic word between
-two parts, which is not stored. An aligned magic word with cflag 0 or 1 is therefore always the start of a record.
+A record is one part with cflag 0, or parts with the cflags 1, 2, ..., 2, 3. Between two parts, the payload contains a
+magic word, which is not stored. An aligned magic word with cflag 0 or 1 is therefore always the start of a record.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAGIC = struct.pack("<I", 0xCED7230A)
 HEADER_BYTES = 8
 MAX_PAYLOAD_BYTES = 2**29 - 1
 
-WHOLE, FIRST, MIDDLE, LAST = 0, 1, 2, 3  # values of cflag in the header of a part
+WHOLE, FIRST, MIDDLE, LAST = 0, 1, 2, 3  # Values of cflag in the header of a part.
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,9 @@ def record_parts(data: bytes) -> Iterator[list[RecordPart]]:
     Raises
     ------
     OracleError
-        At the offset of the part: ``truncated_header``, ``bad_magic`` and ``bad_continuation`` (an unexpected cflag, or
-        the shard ends before the last part of the record). At the offset of the record: ``truncated_payload`` (the
-        shard ends inside data or padding) and ``bad_length`` (the payload has 2**29 bytes or more).
+        At the offset of the part: ``truncated_header``, ``bad_magic`` or ``bad_continuation`` (the cflag is unexpected,
+        or the shard ends before the last part of the record). At the offset of the record: ``truncated_payload`` (the
+        shard ends inside data or padding) or ``bad_length`` (the payload has 2**29 bytes or more).
     """
     offset = position = 0
     while offset < len(data):

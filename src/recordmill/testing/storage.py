@@ -15,8 +15,8 @@ from recordmill.storage.base import OutputFile, Stat, Storage, output_exists_err
 from recordmill.storage.compression import Compression
 from recordmill.storage.local import natural_sort_key
 
-# Held while an operation is numbered, because several threads may read. It is no attribute of a storage, so that
-# storages can be pickled.
+# This lock protects the numbering of operations, because several threads may read. It is not an attribute of a storage,
+# because storages must be picklable.
 _LOCK = RLock()
 
 
@@ -45,7 +45,7 @@ class MemoryStorage:
         return sorted((path for path in paths if not os.path.basename(path).startswith(".")), key=natural_sort_key)
 
     def stat(self, path: str) -> Stat:
-        """Return the size of a file, and a modification time that is a counter instead of a clock time."""
+        """Return the size of a file, and a counter in place of the modification time."""
         return Stat(len(self.read(path)), self._modified[path])
 
     def exists(self, path: str) -> bool:
@@ -99,14 +99,14 @@ class MemoryStorage:
         self.write(path, data)
 
     def append(self, path: str, data: bytes) -> None:
-        """Append bytes to a file, which is created if it does not exist."""
+        """Append bytes to a file; create it if it does not exist."""
         self.write(path, self.files.get(path, b"") + data)
 
     def sync_folder(self, path: str) -> None:
         """Do nothing: files in memory are not durable."""
 
     def write(self, path: str, data: bytes) -> None:
-        """Write or replace a file in one step, without a temporary name, as another program would.
+        """Write or replace a file without a temporary name, as another program would.
 
         Parameters
         ----------
@@ -141,13 +141,13 @@ class MemoryOutputFile:
         self._storage.rename(self.temporary, self.path, overwrite=self._overwrite)
 
     def discard(self) -> None:
-        """Remove the temporary file; no effect after `commit`."""
+        """Remove the temporary file; has no effect after `commit`."""
         self._is_open = False
         self._storage.remove(self.temporary)
 
 
 class Fault(Enum):
-    """What happens in the operation of a `FaultyStorage` that fails.
+    """What happens when an operation of a `FaultyStorage` fails.
 
     ``EIO``, ``EMFILE`` and ``EINTR`` raise an OSError with this error number. The others affect only ``read_at``:
     ``SHORT_READ`` returns half of the requested bytes, and ``EARLY_END`` returns none.
@@ -184,17 +184,17 @@ class FaultyStorage:
     storage : Storage
         Storage that performs the operations.
     fail_at : int, optional
-        Number of the operation that fails, from 0, in the order of calls; by default none fails.
+        Number of the operation that fails, counted from 0 in the order of calls; by default no operation fails.
     error : callable
-        Called with the path of the operation that fails; returns the exception to raise instead of performing it.
+        Function that takes the path of the operation that fails, and returns the exception to raise.
     fault : Fault, optional
-        What happens in the operation that fails, instead of `error`.
+        What happens in the operation that fails. Replaces `error`.
 
     Attributes
     ----------
     operations : list of (str, str)
-        Name of each operation and its path: the methods of `Storage`; ``read_at`` for each read of a file that is open;
-        and, for files that are being written, ``write``, ``finish`` and ``commit``. ``discard`` is not recorded,
+        Name and path of each operation. The names are the methods of `Storage`; ``read_at`` for each read of an open
+        file; and ``write``, ``finish`` and ``commit`` for files that are being written. ``discard`` is not recorded,
         because it must not fail.
 
     Examples
@@ -225,7 +225,7 @@ class FaultyStorage:
         self._storage, self._fail_at, self._error, self._fault = storage, fail_at, error, fault
 
     def record_operation(self, operation: str, path: str) -> None:
-        """Append an operation to `operations`; raise the error if it is the operation that must fail.
+        """Append an operation to `operations`; raise the error if this operation must fail.
 
         Parameters
         ----------
@@ -244,7 +244,7 @@ class FaultyStorage:
         if self._fault is None:
             raise self._error(path)
         if isinstance(self._fault.value, int):
-            # The native module, which opens and reads files, does not add their names.
+            # The native module opens and reads files. Its errors do not contain file names.
             names = () if operation in ("open", "read_at") else (path,)
             raise OSError(self._fault.value, os.strerror(self._fault.value), *names)
 
@@ -317,7 +317,7 @@ class FaultyStorage:
         self._storage.create_exclusively(path, data)
 
     def append(self, path: str, data: bytes) -> None:
-        """Append bytes to a file, which is created if it does not exist."""
+        """Append bytes to a file; create it if it does not exist."""
         self.record_operation("append", path)
         self._storage.append(path, data)
 
@@ -344,7 +344,7 @@ class FaultyOutputFile:
 
     @property
     def temporary(self) -> str:
-        """Temporary name, until `commit`."""
+        """Name of the file until `commit`."""
         return self._file.temporary
 
     def write(self, data: memoryview | bytes) -> None:
@@ -363,5 +363,5 @@ class FaultyOutputFile:
         self._file.commit()
 
     def discard(self) -> None:
-        """Remove the temporary file; no effect after `commit`."""
+        """Remove the temporary file; has no effect after `commit`."""
         self._file.discard()

@@ -45,7 +45,7 @@ UNUSUAL_FLOAT64 = (0.0, -0.0, float("inf"), float("-inf"), float("nan"), 5e-324,
 
 
 def payloads(max_pieces: int = 6) -> st.SearchStrategy[bytes]:
-    """Draw one payload: often empty, or with RecordIO's magic word at aligned and unaligned offsets."""
+    """Draw one payload. Many are empty, or contain RecordIO's magic word at aligned and unaligned offsets."""
     piece = st.one_of(st.just(MAGIC), st.just(MAGIC[:3]), st.binary(max_size=9), st.binary(min_size=4, max_size=4))
     pieces = st.lists(piece, max_size=max_pieces)
     return st.one_of(pieces.map(b"".join), st.binary(max_size=300))
@@ -152,7 +152,7 @@ def chunks(draw: st.DrawFn, data: bytes) -> list[bytes]:
 
 @st.composite
 def mutations(draw: st.DrawFn, data: bytes) -> bytes:
-    """Draw a copy of `data` with one to three changes: bits flipped, bytes set, inserted, deleted or zeroed, or a cut.
+    """Draw a copy of `data` with one to three random edits, such as a flipped bit, inserted bytes, or a truncation.
 
     The result can be equal to `data`.
     """

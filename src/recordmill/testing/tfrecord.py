@@ -95,7 +95,7 @@ def iter_records(data: bytes) -> Iterator[tuple[int, bytes]]:
     OracleError
         At the offset of the record: ``truncated_header`` (fewer than 12 bytes remain), ``length_checksum``,
         ``bad_length`` (2**63 or more with a correct checksum), ``truncated_payload`` (the shard ends inside the payload
-        or its checksum), ``payload_checksum``.
+        or its checksum), or ``payload_checksum``.
     """
     offset = position = 0
     while offset < len(data):

@@ -1,8 +1,8 @@
 """Encode Example, SequenceExample and OFRecord messages in valid but unusual ways.
 
-The encodings have padded varints, unpacked and mixed lists, lists and messages in several pieces, values that a later
-field overrides, map entries with the value before the key or without one of them, map entries that are dropped, and
-unknown fields. A `random.Random` makes all choices, so that they depend on a seed or on Hypothesis.
+The encodings have padded varints; unpacked and mixed lists; lists and messages in several pieces; values that a later
+field overrides; map entries with the value before the key, without key or without value; map entries that parsers drop;
+and unknown fields. A `random.Random` makes all choices, so that a seed or Hypothesis determines them.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _encode_entries(features: Mapping[str, Feature], kinds: Mapping[int, str], r
             )
         entry, unusual = _encode_entry(name, _feature_pieces(feature, kinds, rng), rng), rng.random() < 0.2
         if unusual and kinds is OFRECORD_KINDS:
-            # Unlike TensorFlow's parser, OneFlow's keeps map entries with unknown fields.
+            # The parser of OneFlow keeps map entries with unknown fields, unlike the parser of TensorFlow.
             entry += _random_unknown_field(rng, (1, VARINT), (2, FIXED64))
         entries.append(_encode_field(1, entry, rng))
         if unusual and kinds is not OFRECORD_KINDS:

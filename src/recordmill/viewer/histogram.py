@@ -1,4 +1,4 @@
-"""Histograms with round edges, collected in one pass and bounded memory."""
+"""Histograms whose bins have round edges, collected in one pass with bounded memory."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Number of bins of a finished histogram, and of the narrow bins that are counted before.
+# Maximum number of bins in a finished histogram, and of narrow bins while numbers are being added.
 _MAX_BINS, _MAX_NARROW_BINS = 32, 1024
-# Numbers of bins are exact in float64 below this magnitude.
+# Bin numbers below this magnitude are exact in float64.
 _MAX_NUMBER = 1 << 52
 # Number of values that are counted at once, which bounds the memory of intermediate arrays.
 _SLICE = 1 << 16
@@ -22,17 +22,18 @@ class HistogramCollector:
     """Counts numbers in bins of equal width.
 
     Widths are 1 or 2 times a power of ten, and bins start at multiples of the width. If the numbers need too many bins,
-    neighbors are merged until the width is the next larger one. So counts are exact, whatever numbers follow.
+    neighboring bins are merged, which doubles the width or multiplies it by 5. Counts remain exact when bins are
+    merged.
 
     Parameters
     ----------
     is_integer : bool
-        Whether all numbers are integers, so that no bin is narrower than 1.
+        Whether all numbers are integers. No bin is then narrower than 1.
     """
 
     def __init__(self, *, is_integer: bool) -> None:
         self._is_integer = is_integer
-        self._step = 0  # The width is 10 ** (step // 2), twice that if the step is odd.
+        self._step = 0  # The width is 10 ** (step // 2), or twice that if the step is odd.
         self._first = 0  # Number of the first bin; bin n begins at n times the width.
         self._counts: NDArray[np.int64] = np.empty(0, np.int64)
         self._covered = [math.inf, -math.inf]  # Edges of the first and the last bin.
@@ -56,13 +57,13 @@ class HistogramCollector:
         self._counts += np.bincount(bins - self._first, minlength=len(self._counts))
 
     def _choose_first_step(self, low: float, high: float) -> int:
-        """Return the step of the narrowest bins that are useful for numbers in a range."""
+        """Return the step of the narrowest bins that are useful for numbers from `low` to `high`."""
         width = max(high / _MAX_NARROW_BINS - low / _MAX_NARROW_BINS, max(abs(low), abs(high)) / _MAX_NUMBER, _SMALLEST)
         step = 2 * math.floor(math.log10(width))
         return max(step, 0) if self._is_integer else step
 
     def _fits(self, low: float, high: float) -> bool:
-        """Return whether the bins of a range and those in use are few enough."""
+        """Return whether bins for `low` to `high`, together with the existing bins, are within the limit."""
         if max(abs(low), abs(high)) / _width(self._step) > _MAX_NUMBER:
             return False
         first, last = map(int, _find_bins(np.array([low, high]), self._step))
@@ -71,7 +72,7 @@ class HistogramCollector:
         return last - first < _MAX_NARROW_BINS
 
     def _merge_bins(self) -> None:
-        """Choose the next larger width, and merge the bins that one of its bins covers."""
+        """Merge neighboring bins so that they have the next larger width."""
         factor = 5 if self._step % 2 else 2
         self._step += 1
         if len(self._counts):
@@ -105,7 +106,7 @@ class HistogramCollector:
 
 
 def create_value_histogram(value_counts: dict[Any, int]) -> dict[str, list[Any]] | None:
-    """Return a histogram with one bin per integer; None if there are too many integers, or none."""
+    """Return a histogram with one bin per integer; None if there are no integers, or too many."""
     values = sorted(value_counts)
     if not 0 < len(values) <= _MAX_BINS:
         return None
@@ -117,7 +118,7 @@ def _width(step: int) -> float:
 
 
 def _find_edges(bins: NDArray[np.int64], step: int) -> NDArray[np.float64]:
-    """Return the starts of bins. For common widths they are the floats nearest to the decimal numbers."""
+    """Return the left edges of bins. For common widths, they are the floats nearest to the decimal numbers."""
     numbers, exponent = bins * (1.0 + step % 2), step // 2
     with np.errstate(over="ignore"):
         edges: NDArray[Any] = numbers * 10.0**exponent if exponent >= 0 else numbers / 10.0**-exponent
@@ -127,14 +128,14 @@ def _find_edges(bins: NDArray[np.int64], step: int) -> NDArray[np.float64]:
 
 def _find_bins(values: NDArray[np.float64], step: int) -> NDArray[np.int64]:
     bins = np.floor(values / _width(step)).astype(np.int64)
-    # The quotient is rounded, so that a value near an edge may be in the neighboring bin.
+    # Division rounds, so a value near an edge may have the number of the neighboring bin.
     bins += values >= _find_edges(bins + 1, step)
     bins -= values < _find_edges(bins, step)
     return bins
 
 
 def _merge(first: int, counts: NDArray[np.int64], factor: int) -> tuple[int, NDArray[np.int64]]:
-    """Merge groups of `factor` bins; return the number of the first wider bin, and the counts."""
+    """Merge groups of `factor` bins; return the number of the first merged bin, and the counts."""
     start = first // factor
     num_before = first - start * factor
     num_after = -(num_before + len(counts)) % factor
@@ -142,7 +143,7 @@ def _merge(first: int, counts: NDArray[np.int64], factor: int) -> tuple[int, NDA
 
 
 def _list_factors(step: int) -> list[int]:
-    """Return how many bins of this step have together a width of 1, 2 or 5 times a power of ten."""
+    """Return the numbers of bins that can be merged into one whose width is 1, 2 or 5 times a power of ten."""
     unit = 1 + step % 2
     widths = (digit * 10**exponent for exponent in range(5) for digit in (1, 2, 5))
     return [width // unit for width in widths if width % unit == 0]

@@ -1,4 +1,4 @@
-"""Work in the background: progress, result, and a way to cancel it."""
+"""Run functions in the background, with progress and a result; they can be cancelled."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ State = Literal["running", "done", "failed", "cancelled"]
 
 
 class Cancelled(Exception):  # noqa: N818 (not an error)
-    """Raised by `Job.check` in the work of a job that was cancelled."""
+    """Raised by `Job.check` in the function of a cancelled job."""
 
 
 class Job:
     """A function that runs in a daemon thread.
 
-    The function receives the job, sets `total`, calls `advance` now and then, and returns the result.
+    The function receives the job, sets `total`, calls `advance` regularly, and returns the result.
     """
 
     def __init__(self, work: Callable[[Job], Any]) -> None:
@@ -53,11 +53,11 @@ class Job:
         self.done += count
 
     def cancel(self) -> None:
-        """Ask the work to stop at its next call of `check` or `advance`."""
+        """Stop the function at its next call of `check` or `advance`."""
         self._is_cancelled.set()
 
     def wait(self, timeout: float | None = None) -> None:
-        """Wait until the work has ended."""
+        """Wait until the function has ended."""
         self._thread.join(timeout)
 
     def to_json(self) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class Job:
 
 
 def error_to_json(error: Exception) -> dict[str, Any]:
-    """Return the JSON of an error: message, column of an expression, hint."""
+    """Return an error as JSON: message, column in the filter expression, and hint."""
     hint = error.hint if isinstance(error, RecordmillError) else None
     if isinstance(error, RecordmillError):
         message = error.message

@@ -19,22 +19,22 @@ from recordmill.types import Ragged
 
 _MASK_NAME = re.compile(r"(?:^|[/_.-])(?:mask|masks|segmentation|segmap|trimap|annotation)(?:$|[/_.-])", re.IGNORECASE)
 _BOX_NAME = re.compile(r"(?:^|[/_.-])(?:bbox|bboxes|box|boxes)$", re.IGNORECASE)
-# The four edges as features of their own, as in TensorFlow's detection files.
+# Names of the features with the edges of boxes, if each edge has its own feature, as in TensorFlow's detection files.
 _EDGES = ("xmin", "ymin", "xmax", "ymax")
 # TensorFlow Datasets stores boxes of this feature as ymin, xmin, ymax, xmax.
 _TFDS_BOXES = "objects/bbox"
-# Names, beside those of the boxes, that contain the name or the class number of each box.
+# Names of features beside the boxes. These features contain the class name or class number of each box.
 _BOX_LABELS = ("class/text", "text", "class/label", "label", "labels", "category", "category_id")
 _MAX_BOXES = 1000
 
 
 def has_mask_name(name: str) -> bool:
-    """Return whether a feature is named like an image of class labels."""
+    """Return whether the name of a feature suggests a mask of class labels."""
     return _MASK_NAME.search(name) is not None
 
 
 def find_overlays(position: int, example: Mapping[str, Any], classes: list[str] | None) -> list[dict[str, Any]]:
-    """Return the masks and boxes of a record, as in the answer of ``api/record``."""
+    """Return the masks and boxes of a record, in the form of the response to ``api/record``."""
     overlays: list[dict[str, Any]] = [
         {
             "name": name,
@@ -61,7 +61,7 @@ def create_overlay(value: Any) -> bytes:
     Raises
     ------
     ImageError
-        If the value is no PNG of class labels.
+        If the value is not a PNG of class labels.
     """
     if not isinstance(value, bytes):
         raise ImageError("the feature is no encoded mask", kind="bad_image")
@@ -72,7 +72,7 @@ def create_overlay(value: Any) -> bytes:
 
 
 def _find_image_size(example: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return the width and height of the first image that is no mask."""
+    """Return the width and height of the first image that is not a mask."""
     for name, value in example.items():
         if isinstance(value, bytes) and not has_mask_name(name) and find_image_format(value):
             height, width = image_sizes([value])[0].tolist()
@@ -104,7 +104,7 @@ def _to_fractions(edges: NDArray[np.float64], size: tuple[int, int] | None) -> l
     edges = edges[:_MAX_BOXES]
     if not len(edges) or not np.isfinite(edges).all():
         return None
-    if np.abs(edges).max() > 2:  # Pixels, because fractions exceed 1 only a little.
+    if np.abs(edges).max() > 2:  # The edges are in pixels, because fractions exceed 1 only slightly.
         if size is None:
             return None
         edges = edges / np.array([*size, *size], np.float64)

@@ -19,13 +19,13 @@ from recordmill.value_text import find_class_name
 from recordmill.viewer.histogram import HistogramCollector, create_value_histogram
 from recordmill.viewer.jobs import Job
 
-# Larger datasets are sampled.
+# If a dataset has more records or more bytes, only a sample is read.
 _MAX_RECORDS, _MAX_BYTES = 100_000, 1 << 30
-# Consecutive records that a sample reads together, if that leaves a block for every shard.
+# Number of consecutive records in a block of the sample. With many shards, blocks are smaller, so each shard gets one.
 _BLOCK_RECORDS = 64
-# Larger records are omitted, because their bytes are in memory several times.
+# Larger records are omitted, because several copies of their bytes would be in memory.
 _MAX_RECORD_BYTES = 16 << 20
-# Number of record lengths that are added to their histogram at once.
+# Number of record lengths that are added to the histogram at once.
 _NUM_LENGTHS = 1 << 16
 
 
@@ -38,9 +38,9 @@ class Overview:
     positions : range or ndarray of int64, optional
         Positions of the records in `source`; all by default.
     label_feature : str, optional
-        Feature with label numbers, whose values get class names.
+        Feature with label numbers. Its values are shown with their class names.
     max_records, max_bytes : int
-        Read a sample of the records if there are more of them, or if they have more bytes.
+        If there are more records, or if they have more bytes, only a sample of them is read.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Overview:
         }
 
     def _measure_records(self, job: Job) -> tuple[int, dict[str, list[Any]] | None]:
-        """Return the number of bytes of all records and the histogram of their lengths, without reading them."""
+        """Return the total size of all records in bytes, and a histogram of their sizes, without reading them."""
         num_bytes, start, histogram = 0, 0, HistogramCollector(is_integer=True)
         while start < len(self._positions):
             job.check()
@@ -117,7 +117,7 @@ class Overview:
         return num_bytes, histogram.finish()
 
     def _choose_blocks(self, num_bytes: int) -> list[Positions]:
-        """Return the positions to read: all, or blocks that are evenly spread over all shards."""
+        """Return the positions to read: all of them, or blocks that are spread evenly over all shards."""
         count = len(self._positions)
         max_records, max_bytes = self._limits
         num_sampled = min(count, max_records, int(count * max_bytes / max(num_bytes, 1)))
@@ -186,7 +186,7 @@ def _split_blocks(source: ShardRecords, blocks: list[Positions]) -> Iterator[Pos
 
 
 def _omit_large_records(source: ShardRecords, positions: Positions) -> Positions:
-    """Return the positions without a record that is too large. Such a record is a chunk of its own."""
+    """Return the positions of a chunk, or none if its only record is too large. A large record is always alone."""
     is_large = len(positions) == 1 and int(source.frame_lengths(positions)[0]) > _MAX_RECORD_BYTES
     return positions[:0] if is_large else positions
 

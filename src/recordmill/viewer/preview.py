@@ -1,4 +1,4 @@
-"""What a pipeline makes of a record in several epochs: images with masks and boxes, and short values."""
+"""Samples that a pipeline produces from a record in several epochs: images with masks and boxes, and short values."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from recordmill.value_text import describe_value, find_class_name
 
 Sample = dict[str, Any]
 MAX_EPOCHS = 8
-# Limits of the cache of samples.
+# Maximum number of samples in the cache, and their maximum size in bytes.
 _MAX_SAMPLES, _MAX_CACHED_BYTES = 32, 64 << 20
-# Limits of a sample: images of a feature, boxes of an image, and characters of a value.
+# Maximum numbers of images per feature, boxes per image, and characters per value that are shown.
 _MAX_IMAGES, _MAX_BOXES, _MAX_CHARS = 16, 1000, 200
-# Half of the side of the box that shows a keypoint, as a fraction of the side of the image.
+# A keypoint is shown as a box. This is half the side length of the box, as a fraction of the image size.
 _KEYPOINT_RADIUS = 0.01
 
 
 class Preview:
-    """Samples that a pipeline makes of single records. May be used by several threads.
+    """Samples that a pipeline produces from single records. May be used by several threads.
 
-    Stages that select, order or combine samples are omitted. The random parameters of a sample are those of the
-    position of its record in the shards.
+    Stages that select, order or combine samples are omitted. The random parameters of a sample depend on
+    the position of its record in the shards.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ class Preview:
         self._pipelines = list(_list_pipelines(dataset.origin, dataset.pipeline.stages))
         self._starts = list(accumulate((len(pipeline) for pipeline in self._pipelines), initial=0))
         self._classes = dataset.classes
-        # Functions of the user are not called by two threads at once, as they may not expect that.
+        # User functions are called by one thread at a time, because they may not be thread-safe.
         self._lock = threading.Lock()
         self._cache: OrderedDict[tuple[int, int], Sample | str] = OrderedDict()
 
     def describe(self, position: int, num_epochs: int = 1) -> dict[str, Any]:
-        """Return the samples of a record in the first epochs, with the addresses of their images.
+        """Return the samples of a record in the first `num_epochs` epochs, with the addresses of their images.
 
         Raises
         ------
@@ -116,7 +116,7 @@ class Preview:
             return self._cache[key]
 
     def _limit_cache(self) -> None:
-        """Drop the oldest samples, but keep the newest one, whatever its size."""
+        """Drop the oldest samples while the cache exceeds its limits, but always keep the newest sample."""
         num_bytes = sum(map(count_bytes, self._cache.values()))
         while len(self._cache) > 1 and (len(self._cache) > _MAX_SAMPLES or num_bytes > _MAX_CACHED_BYTES):
             num_bytes -= count_bytes(self._cache.popitem(last=False)[1])
@@ -150,7 +150,7 @@ class Preview:
 def _list_pipelines(origin: Any, stages: tuple[Any, ...]) -> Iterator[Dataset]:
     """Yield a dataset for each source, with the stages that change its samples.
 
-    Other stages are replaced by one that does nothing, because random numbers depend on the number of a stage.
+    Other stages are replaced with a stage that does nothing, because random numbers depend on the number of the stage.
     """
     kept = tuple(stage if isinstance(stage, Decode | Map) else Skip(0) for stage in stages)
     parts = getattr(origin, "parts", None)
@@ -163,12 +163,12 @@ def _list_pipelines(origin: Any, stages: tuple[Any, ...]) -> Iterator[Dataset]:
 
 
 def _list_specs(pipeline: Dataset) -> dict[str, Any]:
-    """Return the specs of all decode stages by the names of their outputs."""
+    """Return the specs of all decode stages, by the name of their output."""
     return {name: spec for stage in pipeline.stages if isinstance(stage, Decode) for name, spec in stage.specs}
 
 
 def _find_sample_images(sample: Sample, name: str, spec: Any) -> list[NDArray[Any]]:
-    """Return the images in a feature as arrays whose last axis, if there are three, are the channels."""
+    """Return the images in a feature as arrays; the last axis of an array with three axes is the channel."""
     value = sample.get(name)
     if isinstance(spec, Mask):
         is_mask = isinstance(value, np.ndarray) and value.ndim == 2 and value.size and value.dtype.kind in "iu"
@@ -179,7 +179,7 @@ def _find_sample_images(sample: Sample, name: str, spec: Any) -> list[NDArray[An
 
 
 def _choose_masks(found: dict[str, list[NDArray[Any]]], specs: dict[str, Any]) -> dict[str, str]:
-    """Return the first mask of each image by the name of the image."""
+    """Return the name of the first mask of each image, by the name of the image."""
     masks: dict[str, str] = {}
     for name, arrays in found.items():
         spec = specs.get(name)

@@ -1,4 +1,4 @@
-"""What the viewer shows of records: short cells for the grid, and all features of one record."""
+"""Describe records as JSON for the viewer: short cells for the grid, and all features of one record."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from recordmill.viewer.overlays import find_overlays, has_mask_name
 
 # Larger records are not read for the grid.
 _MAX_CELL_BYTES = 16 << 20
-# Limits of a cell: images of a film strip, other features, and characters of a text.
+# Maximum numbers per cell of the grid: images, other features, and characters of a text.
 _MAX_CELL_IMAGES, _MAX_CELL_VALUES, _MAX_CELL_CHARS = 8, 4, 80
-# Limits of a record page: images of a feature, and characters of a text.
+# Maximum numbers on a record page: images of one feature, and characters of a text.
 _MAX_PAGE_IMAGES, _MAX_PAGE_CHARS = 256, 2000
 # Number of records that are read to find out which features contain images.
 _SAMPLE_RECORDS = 8
@@ -40,8 +40,8 @@ _KEY_FEATURES = ("key", "__key__", "name", "filename", "image/filename", "id", "
 class ViewedRecords:
     """The records of a dataset as JSON. May be used by several threads.
 
-    A position is the number of a record in all shards. A dataset with stages that change samples, or a mixture, is
-    shown as the records that it reads.
+    A position is the index of a record among the records of all shards. For a dataset with stages that change samples,
+    and for a mixture of datasets, the records that it reads are shown.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class ViewedRecords:
         return feature.count in (1, None) and not feature.sequence and name not in self.image_features
 
     def read_small_example(self, position: int) -> dict[str, Any]:
-        """Read a record by the schema of the dataset; raise LimitError if it is too large for the grid."""
+        """Read the features in the schema from a record; raise LimitError if the record is too large for the grid."""
         collection, record = self.find(position)
         size = collection.count_record_bytes(record)
         if size > _MAX_CELL_BYTES:
@@ -117,7 +117,7 @@ class ViewedRecords:
         return collection.__getitems__([record])[0]
 
     def read_example(self, position: int) -> dict[str, Any]:
-        """Read all features that a record has, whatever the schema of the dataset says."""
+        """Read all features of a record, including those that are not in the schema of the dataset."""
         collection, record = self.find(position)
         return _parse_example(collection, collection.fetch_payloads(range(record, record + 1)))
 
@@ -157,7 +157,7 @@ class ViewedRecords:
         }
 
     def describe_record(self, position: int) -> dict[str, Any]:
-        """Return all features of a record with images and overlays, and where it is stored."""
+        """Return all features of a record, its images and overlays, and the place where it is stored."""
         collection, record = self.find(position)
         reader, number = collection.find_reader(record)
         shard, _, offset = collection.where(record)
@@ -246,7 +246,7 @@ def _describe_paths(paths: list[str]) -> str:
 
 
 def list_images(value: Any) -> list[bytes]:
-    """Return the byte strings of a value that begin like image files."""
+    """Return the byte strings in a value that start with the signature of an image format."""
     if isinstance(value, bytes):
         return [value] if find_image_format(value) else []
     if isinstance(value, list) or (isinstance(value, Ragged) and find_value_kind(value) == "bytes"):
@@ -261,7 +261,7 @@ def _contains_images(values: Iterable[Any]) -> bool:
 
 
 def describe_image_file(data: bytes) -> dict[str, Any]:
-    """Return the format, size in pixels and size in bytes of an image file, from its header; 0 x 0 if it is broken."""
+    """Return format, pixel size and byte size of an image file from its header; 0 x 0 pixels if it is broken."""
     try:
         height, width = image_sizes([data], orientation="ignore")[0].tolist()
     except MissingExtraError:

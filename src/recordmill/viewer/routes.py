@@ -1,4 +1,4 @@
-"""The addresses below ``api/``: each calls one function of the viewer and returns JSON or an image."""
+"""Routes below ``api/``: each address calls one function of the viewer and returns JSON or an image."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from recordmill.viewer.verification import Verification
 from recordmill.viewer.views import Views
 
 _MAX_CELLS = 200
-# Number of records that are read at once, because each may be large.
+# Maximum number of records that are read at the same time, because each may be large.
 _MAX_READERS = 3
 _CACHED = {"Cache-Control": "private, max-age=3600"}
 Route = Callable[..., Response]
 
 
 class Routes:
-    """Answers the requests of the page about one dataset."""
+    """Answers the requests of the viewer page for one dataset."""
 
     def __init__(self, records: ViewedRecords) -> None:
         self._records = records

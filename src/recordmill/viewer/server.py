@@ -1,4 +1,4 @@
-"""HTTP server of the viewer: only for this machine, only with the token, and only for pages that it served itself."""
+"""HTTP server of the viewer. It accepts only requests from this machine, with the token, and from its own page."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _STATIC_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request below the token: method, segments of the path, query, and JSON body."""
+    """A request: method, segments of the path after the token, query, and JSON body."""
 
     method: str
     path: tuple[str, ...]
@@ -47,7 +47,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """Body of an answer, with its media type and further headers."""
+    """A response: body, media type, and further headers."""
 
     body: bytes
     media_type: str
@@ -56,7 +56,7 @@ class Response:
 
 
 class RequestError(Exception):
-    """A request that cannot be answered, with the HTTP status."""
+    """Raised for a request that cannot be answered; has the HTTP status."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -107,7 +107,7 @@ class ViewerServer(ThreadingHTTPServer):
         return f"http://{_HOST}:{self.server_port}/{self.token}/"
 
     def check_host(self, host: str | None, origin: str | None) -> None:
-        """Refuse requests for other host names, which protects against DNS rebinding, and from other pages."""
+        """Refuse requests from other pages, and requests with another host name, to prevent DNS rebinding."""
         hosts = [f"{name}:{self.server_port}" for name in (_HOST, "localhost")]
         if host not in hosts:
             raise RequestError(403, f"this viewer answers only requests for {hosts[0]}")
@@ -125,7 +125,8 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "recordmill"
     sys_version = ""
     timeout = _IDLE_SECONDS
-    disable_nagle_algorithm = True  # It delays every answer by 40 ms, because headers and body are sent separately.
+    # Headers and body are sent separately, so Nagle's algorithm would delay each response by 40 ms.
+    disable_nagle_algorithm = True
     server: ViewerServer
 
     def do_GET(self) -> None:

@@ -15,12 +15,12 @@ from recordmill.shards.verify import Report, verify_shard
 from recordmill.types import Fault
 from recordmill.viewer.jobs import Job
 
-# Number of faults that the page lists.
+# Maximum number of faults that the page lists.
 _MAX_FAULTS = 10_000
 
 
 class Verification:
-    """The verification of all bytes of some shards, one shard after another. May be used by several threads.
+    """Verifies all bytes of shards, one shard after another. May be used by several threads.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def _verify_reader(collection: ShardCollection, reader: ShardReader) -> Report:
 
 
 def _find_record(fault: Fault, reader: ShardReader) -> int | None:
-    """Return the record of the index that contains the byte at which the fault is."""
+    """Return the number of the record that contains the offset of the fault, according to the index."""
     index = reader.index
     if fault.offset is None:
         return None

@@ -33,13 +33,13 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """Address of the page. It contains a token, without which the viewer does not answer."""
+        """Address of the page, including a token. The viewer refuses requests without the token."""
         return self._server.url
 
     def wait(self) -> None:
         """Wait until the viewer is closed."""
         while self._thread.is_alive():
-            self._thread.join(0.2)  # With a timeout, so that Ctrl-C interrupts it on all systems.
+            self._thread.join(0.2)  # Without a timeout, Ctrl-C would not interrupt it on all systems.
 
     def close(self) -> None:
         """Stop the server and all work in the background."""
@@ -49,7 +49,7 @@ class Viewer:
         self._thread.join()
 
     def __enter__(self) -> Self:
-        """Return the viewer, which is closed at the end of the block."""
+        """Return the viewer. It is closed at the end of the block."""
         return self
 
     def __exit__(
@@ -67,8 +67,8 @@ class Viewer:
 def view(source: Dataset | Paths, *, port: int = 0, browser: bool = True) -> Viewer:
     """Show a dataset in the browser: a grid of its records, each record in full, and an overview.
 
-    For a pipeline, the page of a record also shows the decoded sample of several epochs. The page is served at
-    127.0.0.1, for this machine only, by a thread of this process.
+    For a pipeline, the page of a record also shows the samples that the pipeline produces in several epochs. A thread
+    of this process serves the page at 127.0.0.1, so it is available only on this machine.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def view(source: Dataset | Paths, *, port: int = 0, browser: bool = True) -> Vie
     Returns
     -------
     Viewer
-        Has the address in `url`. `close` ends it, and so does a ``with`` block.
+        Its `url` is the address of the page. Its `close` method, or the end of a ``with`` block, stops it.
 
     Raises
     ------

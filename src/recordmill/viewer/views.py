@@ -17,12 +17,12 @@ from recordmill.suggestions import suggest_name
 from recordmill.viewer.jobs import Job
 from recordmill.viewer.records import ViewedRecords
 
-# Number of views that are kept; each needs 8 bytes per record.
+# Maximum number of views in memory; each needs 8 bytes per record.
 _MAX_VIEWS = 8
 
 
 class Views:
-    """Views by their identifiers, the least recently used ones are dropped."""
+    """Keeps views by their identifiers, and drops the least recently used ones."""
 
     def __init__(self, records: ViewedRecords) -> None:
         self._records = records
@@ -31,7 +31,7 @@ class Views:
         self._lock = threading.Lock()
 
     def create(self, where: str, sort: str | None, *, descending: bool) -> str:
-        """Start to compute a view and return its identifier.
+        """Start the computation of a view, and return its identifier.
 
         Raises
         ------
@@ -56,7 +56,7 @@ class Views:
         return identifier
 
     def get(self, identifier: str) -> Job:
-        """Return the job of a view; raise KeyError if there is none."""
+        """Return the job of a view; raise KeyError if the view does not exist."""
         with self._lock:
             if identifier not in self._jobs:
                 raise KeyError(f"there is no view {identifier!r}")
@@ -71,7 +71,7 @@ class Views:
         return {"id": identifier, **job.to_json(), "num_records": num_records, "num_skipped": num_skipped}
 
     def get_positions(self, identifier: str) -> Positions:
-        """Return the positions of the records of a view; raise KeyError until it is computed."""
+        """Return the positions of the records of a view; raise KeyError if they are not computed yet."""
         job = self.get(identifier)
         if job.result is None:
             raise KeyError(f"the view {identifier!r} is {job.state}")
@@ -103,7 +103,7 @@ def _compute_view(
 
 
 def _rank(source: ShardRecords, name: str, positions: Positions, job: Job) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return numbers that order records by a feature, and which records have no value or NaN."""
+    """Return a numeric sort key for each record, and a mask of the records whose value is missing or NaN."""
     kinds = {part.schema[name].kind for part in source.collections if name in part.schema}
     if "bytes" in kinds:
         codes, values = read_feature(source, name, positions, 1, "skip", job.advance)

@@ -1,4 +1,4 @@
-"""Face recognition datasets: their images in the order of the keys, labeled with the identity that they show."""
+"""Face recognition datasets: images in the order of the keys, each labeled with the identity of the person."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recordmill.pipeline.dataset import Dataset
 from recordmill.shards.collection import ShardCollection
 from recordmill.shards.faces import read_faces
 
-# Width of the folder names, so that they are sorted by number.
+# Number of digits in the folder names. Leading zeros sort the folders by number.
 _DIGITS = 6
 
 
@@ -28,7 +28,7 @@ class FaceImages:
     positions : ndarray of int64
         Positions of the images in the dataset.
     identities : ndarray of int64
-        Identity of each image; -1 if it belongs to none.
+        Identity of each image; -1 for an image without identity.
     names : list of str
         Name of the folder of each identity.
     """
@@ -45,7 +45,7 @@ class FaceImages:
 
 
 def find_face_images(dataset: Dataset) -> FaceImages | None:
-    """Find the images and identities in a shard that begins with the header of a face dataset; None for others."""
+    """Find the images and identities in a shard that begins with the header of a face dataset; else return None."""
     source = dataset.origin.source if isinstance(dataset.origin, SourceOrigin) else None
     if dataset.stages or not isinstance(source, ShardCollection) or len(source.readers) != 1:
         return None

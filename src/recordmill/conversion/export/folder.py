@@ -1,4 +1,4 @@
-"""Write images to class folders, or to one folder, with a list of their labels that `pack` reads."""
+"""Write images to class folders or to one folder, together with a list of labels that `pack` can read."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from recordmill.shards.class_names import LABELS_FILE, format_labels
 class FolderWriter:
     """Writer of ``to="folder"``.
 
-    Files: the images, ``labels.txt`` with the class names, ``labels.jsonl`` with the label of each image, and
-    ``labels.lst`` instead of it for images with several labels.
+    It writes the images, ``labels.txt`` with the class names, and ``labels.jsonl`` with the label of each image. Images
+    with several labels are listed in ``labels.lst`` instead.
 
     Parameters
     ----------
@@ -92,5 +92,5 @@ def write_class_names(folder: OutputFolder, classes: list[str] | None) -> None:
 
 
 def labels_path_beside(path: str) -> str:
-    """Return the path of the class names of a file: ``train.jsonl.labels.txt`` for ``train.jsonl``."""
+    """Return the path of the file with the class names of an export: ``train.jsonl.labels.txt`` for ``train.jsonl``."""
     return f"{path}.{LABELS_FILE}"

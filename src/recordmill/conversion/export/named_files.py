@@ -1,4 +1,4 @@
-"""Names of the files of an export, which are chosen from the keys of the records."""
+"""Choose the file names of an export from the keys of the records."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FileNames:
             self._registry.add_file(name)
 
     def choose_class_folders(self, classes: list[str]) -> list[str]:
-        """Return one folder per class: its name, if that is a safe file name and unique without regard to case."""
+        """Return one folder name per class: the class name, if it is a safe file name and unique regardless of case."""
         folders: list[str] = []
         for number, name in enumerate(classes):
             problem = "it contains a slash" if "/" in name else find_problem(name) if name else "it is empty"
@@ -49,7 +49,7 @@ class FileNames:
     def choose(self, folder: str, text: str, problem: str | None, suffix: str, position: int, *, join: str = "") -> str:
         """Return the name of a record in a folder: its key, or its position if the key is empty or has a problem.
 
-        With `join`, dots in the key are replaced by it.
+        If `join` is not empty, it replaces dots in the key.
         """
         if text and problem is None:
             inner = text.removeprefix(f"{folder}/") if folder else text

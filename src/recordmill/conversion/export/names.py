@@ -1,4 +1,4 @@
-"""File names for keys: safe on every file system, unique without regard to case, and inside the destination."""
+"""File names for keys: safe on every file system, unique regardless of case, and inside the destination."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from recordmill.errors import WriteError
 from recordmill.packing.sources.base import IMAGE_SUFFIXES
 
-# Longest component of a path and longest path, in bytes. File systems allow 255 and 4096, from which the suffix and the
-# folder of the destination have to be subtracted.
+# Maximum lengths of a path component and of a path, in bytes. File systems allow 255 and 4096, which must also hold the
+# suffix and the folder of the destination.
 _MAX_COMPONENT_BYTES, _MAX_BYTES = 200, 1000
 _RESERVED_CHARACTERS = re.compile(r'[<>:"|?*\\]')
 _RESERVED_NAMES = re.compile(r"(?:^|/)(?:CON|PRN|AUX|NUL|COM\d|LPT\d)(?:[./]|$)", re.IGNORECASE)
 # Most keys have this form, which needs no further checks except for reserved names and lengths.
 _PLAIN_KEY = re.compile(r"\w+(?:[.-]+\w+)*(?:/\w+(?:[.-]+\w+)*)*", re.ASCII)
-# Limits of the names and folders that are kept in memory.
+# Maximum numbers of names and folders that are kept in memory.
 _RECENT_NAMES = 100_000
 _CACHED_FOLDERS = 20_000
 _CREATE_DATABASE = (
@@ -31,7 +31,7 @@ _CREATE_DATABASE = (
 
 
 def find_problem(key: str) -> str | None:
-    """Return why a key cannot be used as a relative path, or None if it can."""
+    """Return the reason why a key cannot be used as a relative path, or None if it can."""
     if len(key) <= _MAX_COMPONENT_BYTES and _PLAIN_KEY.fullmatch(key) and not _RESERVED_NAMES.search(key):
         return None
     if not key.isprintable():
@@ -52,7 +52,7 @@ def find_problem(key: str) -> str | None:
 
 
 def decode_key(value: object) -> tuple[str, str | None]:
-    """Return a key as text, and why it cannot be used as a relative path, or None."""
+    """Return a key as text, and the reason why it cannot be used as a relative path, or None if it can."""
     if isinstance(value, bytes):
         try:
             text = value.decode()
@@ -74,7 +74,7 @@ def split_suffix(name: str) -> tuple[str, str]:
 
 
 def _fold(name: str) -> str:
-    """Return a text that is equal for names which some file systems do not distinguish."""
+    """Return a normalized name. It is the same for all names that some file systems do not distinguish."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
@@ -84,7 +84,7 @@ class NameRegistry:
     Parameters
     ----------
     path : str
-        The database, which is created if there are many names; the caller removes it.
+        Path of the database. It is created if there are many names. The caller removes it.
     """
 
     def __init__(self, path: str) -> None:
@@ -95,7 +95,7 @@ class NameRegistry:
         self._database: sqlite3.Connection | None = None
 
     def add_folder(self, name: str) -> str | None:
-        """Reserve a folder for any number of files; return why that is impossible, or None."""
+        """Reserve a folder for any number of files; return the reason if that is impossible, otherwise None."""
         if name in self._folders:
             return None
         problem = self._insert(name, is_folder=True)
@@ -106,7 +106,7 @@ class NameRegistry:
         return problem
 
     def add_file(self, name: str) -> str | None:
-        """Reserve a file and the folders that contain it; return why that is impossible, or None."""
+        """Reserve a file and the folders that contain it; return the reason if that is impossible, otherwise None."""
         end = name.find("/")
         while end >= 0:
             problem = self.add_folder(name[:end])

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from recordmill.errors import InputError, OutputExistsError
 from recordmill.storage.local import LOCAL, convert_write_errors
 
-# Number of bytes that are collected before they are written to a file.
+# Bytes are collected up to this number and then written to the file together.
 BUFFER_BYTES = 1 << 20
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
@@ -26,7 +26,7 @@ class OutputFolder:
     overwrite : bool
         Replace an existing folder.
     sources : sequence of str
-        Files that the folder must not contain, because they are read.
+        Files that are read. The folder must not contain them.
     """
 
     def __init__(self, path: str, *, overwrite: bool, sources: Sequence[str]) -> None:
@@ -39,7 +39,7 @@ class OutputFolder:
         self.num_files = self.num_bytes = 0
 
     def temporary_path(self, name: str) -> str:
-        """Return the present path of a file in the folder."""
+        """Return the path of a file in the folder while the folder has its temporary name."""
         return os.path.join(self._temporary, name)
 
     def write_file(self, name: str, data: bytes) -> None:
@@ -94,7 +94,7 @@ class OutputFolder:
 
 
 class FolderText:
-    """A growing file in an `OutputFolder`, which is created when the first bytes are written.
+    """A file in an `OutputFolder` to which bytes are appended. It is created when the first bytes are written.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class FolderText:
 
 
 class OutputBuffer:
-    """A file under a temporary name, to which small pieces are appended; implements what Arrow needs of a file.
+    """A file under a temporary name, to which small pieces are appended. It has the methods that Arrow needs.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class OutputBuffer:
     overwrite : bool
         Replace an existing file.
     sources : sequence of str
-        Files that must not be replaced, because they are read.
+        Files that are read. They must not be replaced.
     """
 
     closed = False

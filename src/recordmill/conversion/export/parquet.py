@@ -15,7 +15,7 @@ from recordmill.pipeline.samples import count_bytes
 from recordmill.schema import Feature
 from recordmill.types import Ragged
 
-# Samples that become one row group: their number and their size.
+# Maximum number of samples in a row group, and their maximum size in bytes.
 _GROUP_ROWS, _GROUP_BYTES = 16_384, 16 << 20
 # Key of the class names in the metadata of the file, as a JSON array.
 CLASSES_KEY = "recordmill.classes"
@@ -38,8 +38,8 @@ def import_pyarrow() -> Any:
 class ParquetWriter(FileWriter):
     """Writer of ``to="parquet"``: one column per feature.
 
-    Byte strings become binary values, features with several values become lists. The class names are in the metadata
-    of the file.
+    Byte strings become binary values, and features with several values become lists. The class names are stored in the
+    metadata of the file.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def _is_bytes(value: Ragged) -> bool:
 
 
 def _to_plain(value: Any, kind: Any) -> Any:
-    """Convert a value to what PyArrow accepts; the empty array of a missing number becomes None."""
+    """Convert a value to a type that PyArrow accepts; the empty array of a missing number becomes None."""
     if isinstance(value, np.ndarray):
         if not hasattr(kind, "value_type"):
             return value.reshape(-1)[0] if value.size == 1 else None if value.size == 0 else value

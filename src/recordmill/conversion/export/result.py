@@ -1,11 +1,11 @@
-"""Result of an export: what was written, which names were changed, and which records were skipped."""
+"""Result of an export: number and size of the written files, renamed keys, and skipped records."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-# Number of renamed and skipped records that a result lists; it counts all of them.
+# A result lists at most this many renamed keys and skipped records, but counts all of them.
 MAX_LISTED = 10_000
 
 
@@ -82,7 +82,7 @@ class ExportResult:
     num_records : int
         Number of exported records.
     num_files : int
-        Number of written files, lists of labels included.
+        Number of written files, including lists of labels.
     num_bytes : int
         Size of these files.
     num_renamed : int

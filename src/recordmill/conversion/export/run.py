@@ -58,13 +58,14 @@ def export(  # noqa: PLR0913 (the options of one command)
 ) -> ExportResult:
     """Write the records of shards to files that other programs read.
 
-    Nothing has its final name before all records are written: a folder is written as ``.NAME.tmp-HEX`` beside the
-    destination, a file likewise, and then renamed.
+    A file or folder is written as ``.NAME.tmp-HEX`` beside the destination. It gets its final name after all records
+    are written.
 
     Parameters
     ----------
     source : path, pattern, directory, iterable of them, or Dataset
-        The shards, or an unbatched dataset. Use `open` for shards that need options, and for filters and functions.
+        The shards, or an unbatched dataset. If the shards need options, or for filters and functions, pass the dataset
+        that `open` returns.
     destination : path
         A folder for "folder" and "webdataset", a file for the others.
     to : str
@@ -80,8 +81,8 @@ def export(  # noqa: PLR0913 (the options of one command)
     classes : sequence of str, optional
         Class names in the order of the label numbers; by default those of the source.
     class_folders : bool, optional
-        Whether images are written to one folder per class; by default, if there are labels and class names. Only for
-        "folder".
+        Whether images are written to one folder per class; by default they are if there are labels and class names.
+        Only for "folder".
     max_shard_bytes : int, optional
         Size in bytes at which a new tar file begins, 1 GiB by default. Only for "webdataset".
     on_error : str
@@ -98,7 +99,7 @@ def export(  # noqa: PLR0913 (the options of one command)
     Returns
     -------
     ExportResult
-        It lists the keys that are no safe and unique file names, and the names that were written instead.
+        Lists the keys that are not safe and unique file names, with the names that replace them.
 
     Raises
     ------
@@ -188,7 +189,7 @@ def _changes_features(dataset: Dataset) -> bool:
 def _choose_features(
     dataset: Dataset, image: str | None, label: str | None, key: str | None
 ) -> tuple[str | None, str | None, str | None]:
-    """Return the features with image, label and key; None for those that do not exist."""
+    """Return the names of the features with the image, label and key; None for each that does not exist."""
     if not _changes_features(dataset):
         known = list(dataset.schema)
     else:

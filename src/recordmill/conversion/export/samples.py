@@ -1,4 +1,4 @@
-"""Read the samples of a dataset in order, with bounded memory, and report those that are damaged."""
+"""Read the samples of a dataset in order, with bounded memory, and report samples that cannot be read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from recordmill.pipeline.stages.base import Context
 from recordmill.shards.chunks import split_by_bytes
 from recordmill.shards.collection import ShardCollection
 
-# Limits of the samples that are read at once: their number and their approximate size.
+# Maximum number of samples that are read at once, and their approximate maximum size in bytes.
 _CHUNK_SAMPLES, _CHUNK_BYTES = 1024, 4 << 20
 OnSkip = Callable[[int, RecordmillError], None]
 
@@ -36,7 +36,7 @@ class Sample:
     values : dict of str to value
         Features.
     source : ExampleSource, optional
-        Source of the record; None if it is unknown, as after a filter.
+        Source of the record; None if it is unknown, for example after a filter.
     record : int
         Position of the record in `source`.
     """
@@ -64,7 +64,7 @@ def read_samples(dataset: Dataset, on_skip: OnSkip | None, order: NDArray[np.int
         return
     sources = dataset.pipeline.sources
     chunks = _read_chunks(dataset, order, collect_errors=on_skip is not None)
-    # User functions run in the thread of the caller, so that Ctrl-C and their errors behave as in a loop.
+    # User functions run in the thread of the caller, so that Ctrl-C and errors behave as in a plain loop.
     with closing(chunks if dataset.pipeline.map_stages else Prefetcher(chunks, 1)) as prefetched:
         for number, rows, failed in prefetched:
             for skipped in failed if on_skip is not None else ():
@@ -78,8 +78,8 @@ def read_samples(dataset: Dataset, on_skip: OnSkip | None, order: NDArray[np.int
 def _read_chunks(
     dataset: Dataset, order: NDArray[np.int64] | None, *, collect_errors: bool
 ) -> Generator[tuple[int, SampleRows, list[SkippedSample]], None, None]:
-    """Yield the samples of each chunk with the number of the first one, and those that failed."""
-    shared = Context()  # The first results of the functions, with which later ones are compared.
+    """Yield, for each chunk, the number of its first sample, its samples, and the samples that failed."""
+    shared = Context()  # It keeps the first results of the functions. Later results are compared with them.
     for number, chunk in _split_into_chunks(dataset, order):
         context = Context(collect_errors, first_results=shared.first_results, function_lock=shared.function_lock)
         yield number, dataset.pipeline.evaluate(Positions(0, chunk), context), context.skipped
@@ -102,7 +102,7 @@ def _read_filtered(dataset: Dataset, on_skip: OnSkip | None) -> Iterator[Sample]
 def _split_into_chunks(
     dataset: Dataset, order: NDArray[np.int64] | None
 ) -> Iterator[tuple[int, range | NDArray[np.int64]]]:
-    """Yield the number of the first sample of each chunk, and the positions of its samples."""
+    """Yield, for each chunk, the number of its first sample and the positions of its samples."""
     origin = dataset.origin
     if dataset.stages or not isinstance(origin, SourceOrigin) or not isinstance(origin.source, ShardCollection):
         yield from _split_by_first_sample(dataset)
@@ -119,7 +119,7 @@ def _split_into_chunks(
 
 
 def _split_by_first_sample(dataset: Dataset) -> Iterator[tuple[int, range]]:
-    """Yield chunks whose size grows slowly, because the size of a sample after the stages is not known."""
+    """Yield chunks with slowly growing numbers of samples, because the size of a sample after the stages is unknown."""
     start, count, size = 0, len(dataset), 1
     limit = max(_CHUNK_BYTES // max(dataset.pipeline.mean_record_bytes, 1), 1)
     if count:

@@ -15,7 +15,7 @@ from recordmill.shards.class_names import format_labels
 
 
 class FileWriter:
-    """Base class of writers whose output is one file, with the class names in a second one.
+    """Base class of writers that write all samples to one file, and the class names to a second file.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Features as JSON values and as cells of a CSV table, without loss.
+"""Convert features to JSON values and to cells of a CSV table, without loss.
 
-The JSON values are those of the JSON mapping of Protocol Buffers where it has one: ``"NaN"``, ``"Infinity"`` and
-``"-Infinity"`` for numbers that JSON cannot express.
+Numbers that JSON cannot express become ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``, as in the JSON mapping of
+Protocol Buffers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-# Key of an object that contains bytes in base64, and prefix of such bytes in a CSV table.
+# Bytes in base64 are a JSON object with this key. In a CSV table, they have this prefix.
 BASE64_KEY = "base64"
 _BASE64_PREFIX = "base64:"
 

@@ -17,7 +17,7 @@ _END = bytes(2 * tarfile.BLOCKSIZE)
 
 
 class WebDatasetWriter:
-    """Writer of ``to="webdataset"``. The headers have no time, user or group, so equal samples become equal files.
+    """Writer of ``to="webdataset"``. Tar headers contain no time, user or group, so equal samples give equal files.
 
     Parameters
     ----------

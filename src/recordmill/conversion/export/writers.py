@@ -16,7 +16,7 @@ from recordmill.schema import Schema
 _IMAGE_FEATURES = ("image", "images", "image/encoded", "encoded", "image_raw", "data")
 _LABEL_FEATURES = ("label", "labels", "image/class/label")
 _KEY_FEATURES = ("name", "filename", "image/filename", "key", "__key__")
-# First bytes of the image types, and the suffix of their files.
+# First bytes of each image type, and the suffix of its files.
 _SIGNATURES = (
     (b"\xff\xd8\xff", ".jpg"),
     (b"\x89PNG\r\n\x1a\n", ".png"),
@@ -30,10 +30,10 @@ _SIGNATURES = (
 
 
 class Writer(Protocol):
-    """Writes samples to the destination of an export. Nothing has its final name before `commit`."""
+    """Writes samples to the destination of an export. Files get their final names in `commit`."""
 
     def write(self, sample: Sample) -> None:
-        """Write one sample; raise FeatureError or LabelError if it cannot be written, without a trace of it."""
+        """Write one sample. If it cannot be written, raise FeatureError or LabelError, and write no part of it."""
         ...
 
     def commit(self) -> None:
@@ -66,7 +66,7 @@ class ExportOptions:
     image, label, key : str or None
         Names of the features.
     result : ExportResult
-        Collects what is reported.
+        Collects counts, renamed keys and skipped records.
     """
 
     destination: str
@@ -99,7 +99,7 @@ def choose_feature(role: str, name: str | None, known: Collection[str]) -> str |
 
 
 def find_only_bytes_feature(schema: Schema, others: Sequence[str | None]) -> str | None:
-    """Return the feature with one byte string per record, if there is exactly one besides `others`."""
+    """Return the only feature with one byte string per record besides `others`; None if there is not exactly one."""
     names = [
         name
         for name, feature in schema.items()
@@ -109,7 +109,7 @@ def find_only_bytes_feature(schema: Schema, others: Sequence[str | None]) -> str
 
 
 def find_suffix(data: bytes) -> str:
-    """Return the suffix of a file with these bytes; ``.bin`` if it is not an image."""
+    """Return the suffix for an image file with these bytes; ``.bin`` if it is not an image."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return ".webp"
     return next((suffix for signature, suffix in _SIGNATURES if data.startswith(signature)), ".bin")
@@ -132,7 +132,7 @@ def get_image(sample: Sample, feature: str) -> bytes:
 
 
 def get_labels(sample: Sample, feature: str | None) -> list[int | float]:
-    """Return the label numbers of a sample; an integer for each number without fraction."""
+    """Return the label numbers of a sample; numbers without a fraction become integers."""
     value = None if feature is None else sample.values.get(feature)
     if value is None:
         return []

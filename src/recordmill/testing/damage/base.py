@@ -1,4 +1,4 @@
-"""Common parts of damage tables: the row type, the intact shard to damage, and damage that fits every format."""
+"""Common parts of damage tables: the row type, the intact shard to damage, and damage for every format."""
 
 from __future__ import annotations
 
@@ -32,13 +32,14 @@ class Damage:
     payloads_before : list of bytes
         Payloads that a reader returns before the fault; all payloads if `kind` is None.
     kind : str or None
-        The fault, one of `faults.FAULT_KINDS`; None if the format cannot detect the damage.
+        Kind of the fault, from `faults.FAULT_KINDS`; None if the format cannot detect the damage.
     offset : int or None
         Reported byte offset of the fault, as defined by `faults.OracleError`; None without a fault.
     position : int or None
         Ordinal of the damaged record; None without a fault.
     verify_only : bool
-        Whether only verification reports the fault and readers ignore it; `payloads_before` then holds all payloads.
+        Whether readers ignore the fault, so that only verification reports it. `payloads_before` then holds all
+        payloads.
     """
 
     name: str
@@ -61,8 +62,8 @@ class IntactShard:
     Attributes
     ----------
     payloads : list of bytes
-        At least four, none empty, none with RecordIO's magic word. The middle one has 16 bytes or
-        more and no zero among the first 16; the last has two bytes or more.
+        At least four payloads. None is empty or contains the magic word of RecordIO. The middle payload has at least 16
+        bytes, and none of its first 16 bytes is zero. The last payload has at least two bytes.
     frames : list of bytes
         The frame of each payload. The shard is their concatenation.
     """
@@ -106,7 +107,7 @@ class IntactShard:
         return b"".join([*self.frames[:position], frame, *self.frames[position + 1 :]])
 
     def damage_at(self, name: str, data: bytes, kind: str, position: int, at: int = 0) -> Damage:
-        """Return a row with a fault `at` bytes after the start of a record; readers must return all earlier records."""
+        """Return a row whose fault is `at` bytes after the start of a record. Readers must return all earlier ones."""
         return Damage(name, data, self.payloads[:position], kind, self.offset(position) + at, position)
 
 
@@ -154,12 +155,12 @@ def empty_file(_: IntactShard) -> Iterator[Damage]:
 
 
 def cut_between_records(shard: IntactShard) -> Iterator[Damage]:
-    """Truncate the file between two records, which no format can detect without an index."""
+    """Truncate the file between two records. No format can detect this without an index."""
     yield Damage("cut_between_records", shard.data[: shard.offset(shard.last)], shard.payloads[:-1])
 
 
 def files_of_other_formats(kinds: dict[str, str]) -> DamageFunction:
-    """Return a damage function that yields an HTML page and a gzip file; `kinds` names the fault of each."""
+    """Return a damage function that yields an HTML page and a gzip file; `kinds` maps each to the kind of its fault."""
 
     def yield_foreign_files(shard: IntactShard) -> Iterator[Damage]:
         yield shard.damage_at("html_page", HTML, kinds["html"], 0)

@@ -53,7 +53,7 @@ def flipped_length_bit(shard: IntactShard) -> Iterator[Damage]:
 
 
 def length_off_by_one(shard: IntactShard) -> Iterator[Damage]:
-    """Store a length one too large, which exceeds the file, or one too small, after which a wrong length is read."""
+    """Store a length that is one too large, so it exceeds the file, or one too small, so the next length is wrong."""
     payload = shard.payloads[-1]
     data = shard.replace_frame(shard.last, struct.pack("<q", len(payload) + 1) + payload)
     yield shard.damage_at("length_one_more", data, "truncated_payload", shard.last)
@@ -63,7 +63,7 @@ def length_off_by_one(shard: IntactShard) -> Iterator[Damage]:
 
 
 def flipped_payload_bit(shard: IntactShard) -> Iterator[Damage]:
-    """Flip one bit of a message, which the framing cannot detect."""
+    """Flip one bit of a message. The framing cannot detect this."""
     data = shard.replace_frame(shard.middle, flip_bit(shard.frames[shard.middle], 8 * HEADER_BYTES + 3))
     changed = flip_bit(shard.payloads[shard.middle], 3)
     yield Damage("flipped_payload_bit", data, _replace_middle_payload(shard, changed))
@@ -77,7 +77,7 @@ def zeros_appended(shard: IntactShard) -> Iterator[Damage]:
 
 
 def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
-    """Append bytes that readers see as a length that is truncated, negative, too large or exceeds the file."""
+    """Append bytes that readers see as a length: truncated, negative, too large, or longer than the file."""
     rows = [
         (b"\xff" * 7, "truncated_header"),
         (b"\xff" * 8, "bad_length"),
@@ -118,7 +118,7 @@ def byte_removed_last_payload(shard: IntactShard) -> Iterator[Damage]:
 
 
 def recordio_file(shard: IntactShard) -> Iterator[Damage]:
-    """Yield a RecordIO shard, whose magic word and length are read as one huge length."""
+    """Yield a RecordIO shard. Readers see its magic word and length as one huge length."""
     data = b"".join(recordio.frame(payload) for payload in shard.payloads)
     yield shard.damage_at("recordio_file", data, "bad_length", 0)
 

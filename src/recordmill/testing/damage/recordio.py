@@ -61,7 +61,7 @@ def cut_inside_split_record(shard: IntactShard) -> Iterator[Damage]:
 
 
 def flipped_payload_bit(shard: IntactShard) -> Iterator[Damage]:
-    """Flip one bit of a payload, which this format cannot detect."""
+    """Flip one bit of a payload. This format cannot detect it."""
     data = shard.replace_frame(shard.middle, flip_bit(shard.frames[shard.middle], 8 * HEADER_BYTES + 3))
     changed = flip_bit(shard.payloads[shard.middle], 3)
     payloads = [*shard.payloads[: shard.middle], changed, *shard.payloads[shard.middle + 1 :]]
@@ -69,7 +69,7 @@ def flipped_payload_bit(shard: IntactShard) -> Iterator[Damage]:
 
 
 def wrong_length(shard: IntactShard) -> Iterator[Damage]:
-    """Store a length that exceeds the file, or one so small that no magic word follows the data."""
+    """Store a length that exceeds the file, or a length that is too small, so that no magic word follows the data."""
     middle = shard.frames[shard.middle]
     data = shard.replace_frame(shard.middle, flip_bit(middle, 8 * 4 + 28))
     yield shard.damage_at("flipped_length_high", data, "truncated_payload", shard.middle)
@@ -92,7 +92,7 @@ def damaged_magic(shard: IntactShard) -> Iterator[Damage]:
 
 
 def wrong_cflag(shard: IntactShard) -> Iterator[Damage]:
-    """Store parts with an invalid sequence of cflags. Valid are 0 alone, and 1, then any number of 2, then 3."""
+    """Store parts with an invalid sequence of cflags. Valid are 0 alone, or 1 and 3 with any number of 2 between."""
     payload = shard.payloads[shard.middle]
     for cflag in (MIDDLE, LAST, 4, 5, 6, 7):
         data = shard.replace_frame(shard.middle, frame_part(cflag, payload))
@@ -143,7 +143,7 @@ def zero_hole(shard: IntactShard) -> Iterator[Damage]:
 
 
 def inserted_or_removed_byte(shard: IntactShard) -> Iterator[Damage]:
-    """Insert or remove a byte of data: readers return a wrong payload, then find no magic word."""
+    """Insert or remove a byte of data. Readers return a wrong payload, and then find no magic word."""
     middle, length = shard.frames[shard.middle], len(shard.payloads[shard.middle])
     at = HEADER_BYTES + 5
     changes = {"inserted": middle[:at] + b"\x5a" + middle[at:], "removed": middle[:at] + middle[at + 1 :]}

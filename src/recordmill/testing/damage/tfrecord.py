@@ -1,4 +1,4 @@
-"""Damaged TFRecord shards. In this format, checksums cover every bit."""
+"""Damaged TFRecord shards. The checksums of this format cover every bit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["TABLE", "frame"]
 
 
 def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
-    """Truncate the shard after 1 to 11 bytes of its last, 12-byte header; TensorFlow reads this as a normal end."""
+    """Truncate the shard after 1 to 11 bytes of its last 12-byte header; TensorFlow treats this as a normal end."""
     for left in range(1, HEADER_BYTES):
         data = shard.data[: shard.offset(shard.last) + left]
         yield shard.damage_at(f"cut_inside_header_{left}", data, "truncated_header", shard.last)
@@ -60,7 +60,7 @@ def flipped_first_header(shard: IntactShard) -> Iterator[Damage]:
 
 
 def zeros_appended(shard: IntactShard) -> Iterator[Damage]:
-    """Append zeros, which do not form a valid header, because the checksum of the length 0 is not 0."""
+    """Append zeros. They are not a valid header, because the checksum of the length 0 is not 0."""
     for count in (1, 11, 12, 16, 4096):
         kind = "truncated_header" if count < HEADER_BYTES else "length_checksum"
         yield shard.damage_at(f"zeros_appended_{count}", shard.data + bytes(count), kind, len(shard.payloads))

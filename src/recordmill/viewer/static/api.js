@@ -2,7 +2,7 @@
 
 const POLL_MS = 300;
 
-/** An answer with an error status: message, column of a wrong expression, hint. */
+/** A response with an error status: message, column in the filter expression, and hint. */
 export class ApiError extends Error {
   constructor(status, { message, column = null, hint = null }) {
     super(message);
@@ -10,7 +10,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Send a request and return the JSON of the answer. */
+/** Send a request and return the JSON of the response. */
 export async function request(path, { method = "GET", body, signal } = {}) {
   const content = body && { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   let response;
@@ -42,7 +42,7 @@ export function sleep(ms, signal) {
   });
 }
 
-/** Request a job until it is no longer running; calls `onState` with each answer and returns the last. */
+/** Poll a job until it ends; calls `onState` with each response and returns the last one. */
 export async function poll(path, onState, { signal, interval = POLL_MS } = {}) {
   for (;;) {
     const job = await request(path, { signal });
@@ -60,7 +60,7 @@ export async function fetchRecords(start, stop, viewId, signal) {
   return (await request(`api/records?start=${start}&stop=${stop}${view}`, { signal })).records;
 }
 
-/** Compute the view of a filter and a sort order; an aborted signal also cancels it in the server. */
+/** Compute the view of a filter and a sort order; aborting the signal also cancels the computation on the server. */
 export async function computeView(query, onProgress, signal) {
   const { id } = await request("api/views", { method: "POST", body: query, signal });
   const path = `api/views/${encodeURIComponent(id)}`;

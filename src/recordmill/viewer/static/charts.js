@@ -5,7 +5,7 @@ import { formatCount, formatNumber } from "./format.js";
 
 const MAX_BARS = 20;
 
-/** Create a horizontal bar chart of named counts; a long one shows the first bars and a button for all. */
+/** Create a horizontal bar chart of named counts; a long chart shows the first bars, and a button that shows all. */
 export function createBarChart(caption, bars) {
   const maximum = Math.max(1, ...bars.map(({ count }) => count));
   const body = element("tbody", {}, bars.slice(0, MAX_BARS).map((bar) => createBar(bar, maximum)));

@@ -1,4 +1,4 @@
-// An image with masks and boxes above it.
+// An image with masks and boxes drawn on it.
 
 import { element, svg } from "./dom.js";
 

@@ -7,7 +7,7 @@ export function formatCount(number) {
   return number.toLocaleString("en-US");
 }
 
-/** Format a number with a noun, in the plural unless the number is 1. */
+/** Format a number and a noun; the noun is in the plural unless the number is 1. */
 export function formatNoun(number, noun) {
   return `${formatCount(number)} ${noun}${number === 1 ? "" : "s"}`;
 }

@@ -1,10 +1,10 @@
-// The grid of records: only the visible cells exist.
+// The grid of records. It creates elements only for the visible cells.
 
 import { element } from "./dom.js";
 import { formatLabel } from "./format.js";
 import { Scroller } from "./scroller.js";
 
-// Least width and height of the cells in pixels, gap included, by what the records contain.
+// Minimum width and height of cells in pixels, including the gap, by content of the records.
 const IMAGE_LAYOUT = { width: 150, height: 196 };
 const STRIP_LAYOUT = { width: 320, height: 208 };
 const TEXT_WIDTH = 260;
@@ -95,7 +95,7 @@ export class Grid {
     (this.viewport.hidden ? this.message : this.viewport).focus({ preventScroll: true });
   }
 
-  /** Show nothing but a message. */
+  /** Show only a message. */
   showMessage(text) {
     this.viewport.hidden = true;
     this.message.hidden = false;
@@ -136,7 +136,7 @@ export class Grid {
   }
 
   #removeLine(line, number) {
-    // The browser otherwise finishes the requests of images that have left the page.
+    // Otherwise, the browser would finish the requests of images that have left the page.
     line.querySelectorAll("img").forEach((image) => image.complete || image.removeAttribute("src"));
     line.remove();
     this.#lines.delete(number);

@@ -1,4 +1,4 @@
-// Shows the page that the hash of the address names, and handles the keys that work everywhere.
+// Shows the page that the hash of the address selects, and handles the global keyboard shortcuts.
 
 import { computeView, request } from "./api.js";
 import { element } from "./dom.js";
@@ -105,7 +105,7 @@ function showCounts({ numRecords, numSkipped }) {
   toolbar.setStatus(isFiltered ? `${formatCount(numRecords)} of ${total}${skipped}` : "");
 }
 
-/** The server keeps only the latest views: compute the view again when it is gone. */
+/** Compute the view again if the server has dropped it, because the server keeps only the latest views. */
 function onPageError(error) {
   if (error.status === 404 && (query.where !== "" || query.sort !== null)) {
     view = null;
@@ -147,7 +147,7 @@ async function showRecordPage({ position, row }, signal) {
   }
 }
 
-/** Link the records before and after this one in the grid; without a row, those of the dataset. */
+/** Add links to the previous and next record in the grid, or in the dataset if `row` is unknown. */
 async function linkNeighbors(steps, position, row, signal) {
   const pages = await applyQuery();
   const find = async (direction) => {
@@ -163,7 +163,7 @@ async function linkNeighbors(steps, position, row, signal) {
       const hash = recordHash(record.position, query, row === null ? null : row + (i === 0 ? -1 : 1));
       steps[i].disabled = false;
       steps[i].addEventListener("click", () => {
-        history.replaceState(null, "", hash); // The button "back" of the browser leads to the grid.
+        history.replaceState(null, "", hash); // The back button of the browser then leads to the grid.
         showRoute();
       });
     }

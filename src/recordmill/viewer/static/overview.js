@@ -7,7 +7,7 @@ import { formatBytes, formatCount, formatNoun, formatNumber, formatShape } from 
 import { showVerification } from "./verification.js";
 
 const POLL_MS = 500;
-// Features with more values have a histogram instead of a bar for each.
+// A feature with more distinct values gets a histogram instead of one bar per value.
 const MAX_COUNTED = 20;
 
 /** Show the overview in the container; requests end when the signal is aborted. */
@@ -86,7 +86,7 @@ function createSchema(dataset, features) {
   return element("section", {}, element("h2", {}, "Features"), table("Features", headers, rows, [3, 4, 5, 6, 7, 8]));
 }
 
-/** Format the least and the greatest number of bytes of a value. */
+/** Format the minimum and maximum number of bytes of a value. */
 function formatRange(range) {
   if (!range) {
     return "–";

@@ -1,4 +1,4 @@
-// The page of one record: its images with masks and boxes, all features, and where it is stored.
+// The page of one record: its images with masks and boxes, all features, and its location in the shards.
 
 import { request } from "./api.js";
 import { element, fill, table } from "./dom.js";
@@ -28,7 +28,7 @@ export async function showRecord(container, position, signal) {
   return record;
 }
 
-/** Create the original image with its overlays, as the first of the samples of the preview. */
+/** Create the original image with its overlays, to show it before the samples of the preview. */
 export function createOriginal(record) {
   const image = findMainImage(record);
   return element(
@@ -41,7 +41,7 @@ export function createOriginal(record) {
   );
 }
 
-/** Return the features whose images are shown: without masks, which are drawn on the first image, unless all are masks. */
+/** Return the features whose images are shown. Masks are only shown if there are no other images. */
 function listShownFeatures({ features, overlays }) {
   const masks = new Set(overlays.filter(({ kind }) => kind === "mask").map(({ name }) => name));
   const withImages = features.filter(({ images }) => images.length > 0);

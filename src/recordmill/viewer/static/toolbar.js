@@ -26,7 +26,7 @@ export class Toolbar {
     return { where: this.where.value.trim(), sort, descending: sort !== null && this.descending.checked };
   }
 
-  /** Show a filter and sort order that were not entered here. */
+  /** Show a filter and sort order that were set elsewhere, such as in the address. */
   set query({ where, sort, descending }) {
     if (where !== this.where.value.trim()) {
       this.where.value = where;
@@ -64,7 +64,7 @@ export class Toolbar {
     byId("progress").replaceChildren();
   }
 
-  /** Show an error; one with a column points into the filter. */
+  /** Show an error; if it has a column, mark this column of the filter. */
   showError(error, where) {
     const [message, ...rest] = error.message.split("\n");
     const children = [element("span", {}, message)];

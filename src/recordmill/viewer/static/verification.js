@@ -6,7 +6,7 @@ import { formatBytes, formatCount, formatNoun, formatNumber } from "./format.js"
 import { recordHash } from "./location.js";
 
 const POLL_MS = 500;
-// Datasets up to this size are verified without being asked to.
+// Datasets up to this size are verified automatically.
 const MAX_UNASKED_BYTES = 1e9;
 const MAX_FAULTS = 200;
 const NO_QUERY = { where: "", sort: null, descending: false };
