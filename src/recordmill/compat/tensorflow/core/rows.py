@@ -1,4 +1,4 @@
-"""Vectors of byte strings that share one buffer until their first use, which converts them to Python objects."""
+"""Vectors of byte strings that are stored in one buffer and converted to Python objects on first use."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class TensorShape:
         return None if self._dims is None else list(self._dims)
 
     def as_list(self) -> list[int | None]:
-        """Return the lengths of the axes; ValueError if their number is unknown."""
+        """Return the lengths of the axes; raise ValueError if their number is unknown."""
         return list(self._known_dims())
 
     def num_elements(self) -> int | None:

@@ -71,7 +71,7 @@ class DecodeStep:
             return windows.array[:, [1, 0, 3, 2]] if is_array else None
         fraction = self._window or 1.0
         sizes = np.asarray(rm.image_sizes(files, like="tensorflow"), np.int64)
-        offsets = ((sizes - sizes.astype(np.float64) * fraction) / 2).astype(np.int64)  # rounds like central_crop
+        offsets = ((sizes - sizes.astype(np.float64) * fraction) / 2).astype(np.int64)  # Rounds like `central_crop`.
         return np.hstack([offsets, sizes - 2 * offsets])[:, [1, 0, 3, 2]] if sizes.all() else None
 
     def _is_decoded_like_tensorflow(self, head: bytes) -> bool:
@@ -149,7 +149,7 @@ def _create_decode_step(
 
 def _constant_crop_fraction(crop: RecordedCall) -> float | None:
     """Return the fraction of a `central_crop`; None unless it is a valid constant."""
-    fraction: Any = crop.args[1]  # the tracer passes this argument by position
+    fraction: Any = crop.args[1]  # The tracer passes this argument by position.
     return float(fraction) if isinstance(fraction, float | np.floating) and 0 < fraction <= 1 else None
 
 

@@ -33,7 +33,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def _list_leaves(value: Any) -> list[Any]:
-    if type(value) is Tensor:  # the most frequent case; `children` is slower
+    if type(value) is Tensor:  # This is the most frequent case, and `children` is slower.
         return [value]
     inside = children(value)
     return [value] if inside is None else [leaf for one in inside for leaf in _list_leaves(one)]
@@ -52,7 +52,7 @@ def map_structure(function: Callable[..., Any], value: Any, *others: Any) -> Any
 
 
 def pack_structure(value: Any, new: Iterable[Any]) -> Any:
-    """Return a structure like that of `value`, with the leaves `new`."""
+    """Return a structure like `value` whose leaves are `new`."""
     leaf = iter(new)
     if type(value) is Tensor:
         return next(leaf)

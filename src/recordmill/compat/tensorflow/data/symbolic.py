@@ -25,7 +25,7 @@ class SymbolicTensor(TensorOperators):
     """Tensor without a value; functions receive such tensors as arguments while they are traced."""
 
     __slots__ = ("number", "spec")
-    of_graph = False  # True for the values of TensorFlow 1 graphs, which sessions fetch
+    of_graph = False  # True for the values of TensorFlow 1 graphs, which sessions fetch.
 
     def __init__(self, number: int, spec: TensorSpec | None) -> None:
         self.number, self.spec = number, spec
@@ -123,7 +123,7 @@ def substitute_symbols(value: Any, known: Mapping[int, Any]) -> Any:
 
 
 def prepare_substitution(value: Any) -> Callable[[Mapping[int, Any]], Any]:
-    """Return a fast equivalent of ``partial(substitute_symbols, value)``, for many calls."""
+    """Return a function like ``partial(substitute_symbols, value)`` that is faster if it is called many times."""
     if isinstance(value, SymbolicTensor):
         return itemgetter(value.number)
     if next(find_symbolic(value), None) is None:

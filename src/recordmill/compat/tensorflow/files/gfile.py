@@ -73,7 +73,7 @@ class GFile:
             file.write(data)
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
-        """Set the position: relative to the start, the current position (`whence` 1) or the end (2)."""
+        """Set the position, relative to the start (`whence` 0), the current position (1) or the end (2) of the file."""
         if whence not in (0, 1, 2):
             raise InvalidArgumentError(f"whence must be 0, 1 or 2, got {whence}")
         distance = position if offset is None else offset

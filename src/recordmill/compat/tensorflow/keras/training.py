@@ -142,7 +142,7 @@ def to_arrays(value: Any) -> Any:
 
 
 def _build_optimizer_first(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap ``load_weights`` to build the optimizer first, because Keras restores no state of an unbuilt optimizer."""
+    """Wrap ``load_weights`` to build the optimizer first, because Keras does not restore unbuilt optimizers."""
 
     @functools.wraps(method)
     def load_weights(self: Any, filepath: Any, *args: Any, **kwargs: Any) -> Any:
