@@ -47,7 +47,7 @@ class CropWindowSampler:
         return np.concatenate([corners, sides], axis=1)
 
     def _draw_sides(self, whole: Ints, first: Floats, second: Floats) -> Ints:
-        """Return the first random (width, height) that fits into each image or, if none does, the largest allowed size."""
+        """Return the first random (width, height) that fits into each image; if none fits, the largest allowed size."""
         low, high = np.log(self.aspect_ratio)
         area = whole.prod(axis=1)[:, None] * (self.area[0] + (self.area[1] - self.area[0]) * first)
         ratio = np.exp(low + (high - low) * second)

@@ -34,7 +34,7 @@ def _pass_boxes_through(augmenter: Augmenter) -> BoxAugmenter:
 
 
 def _mirror_at_random(image: Any, boxes: Any) -> tuple[Any, Any]:
-    """Flip an image and its boxes left and right with probability 0.5; the boxes are changed in place."""
+    """Mirror an image and its boxes horizontally with probability 0.5; the boxes are changed in place."""
     if random.random() < 0.5:
         image = flip(image, axis=1)
         boxes[:, 1], boxes[:, 3] = 1.0 - boxes[:, 3], 1.0 - boxes[:, 1]

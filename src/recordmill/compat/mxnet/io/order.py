@@ -130,7 +130,7 @@ class EpochOrderSampler:
     def _assign_slots(self, chosen: Ints, visited: int) -> Ints:
         if self._is_indexed:
             return (visited + np.arange(len(chosen))) % self._batch_size
-        # In MXNet's buffer, shuffled chunks start at slot `batch_size`, other chunks after the rows of the current batch.
+        # In MXNet's buffer, shuffled chunks start at slot `batch_size`, others after the rows of the current batch.
         return chosen + (visited % self._batch_size if self._words is None else self._batch_size)
 
     def split_into_batches(

@@ -223,7 +223,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
         return out
 
     def to_tensor(self, default_value: Any = None, name: Any = None, shape: Any = None) -> Any:
-        """Convert to a dense tensor: short rows are padded, and rows longer than `shape` are cut."""
+        """Convert to a dense tensor; pad short rows, and cut rows longer than `shape`."""
         return to_tensor(self, default_value, name, shape)
 
     def to_sparse(self, name: Any = None) -> Any:
@@ -319,7 +319,7 @@ def _slice_each_row(ragged: Any, key: list[Any]) -> RaggedTensor:
 
 @op("ragged.to_tensor")
 def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None, shape: Any = None) -> Tensor:
-    """Convert to a dense tensor: short rows are padded, and rows longer than `shape` are cut."""
+    """Convert to a dense tensor; pad short rows, and cut rows longer than `shape`."""
     del name
     flat, nested = ragged.flat_values.values, _list_nested_splits(ragged)
     lengths = partition.bounding_shape(nested, flat.shape[1:])

@@ -231,5 +231,5 @@ class ChooseInput(Node):
 
 
 def calls_python(node: Node) -> bool:
-    """Return whether a node, or a node before it, runs functions of the user."""
+    """Return whether a node or one of the nodes before it calls user functions."""
     return node.runs_python or any(map(calls_python, node.inputs))

@@ -114,7 +114,7 @@ class Dataset(DatasetFactories):
         return self._with_node(Prefetch(self.node, -1 if buffer_size is None else to_int(buffer_size, "buffer_size")))
 
     def cache(self, filename: str | os.PathLike[str] = "", name: str | None = None) -> Dataset:
-        """Keep the elements of the first complete pass, in memory or in a file that only recordmill reads."""
+        """Keep the elements of the first complete pass, in memory or in a file that only recordmill can read."""
         path = to_path_str(filename)
         return self._with_node(CacheFile(self.node, path) if path else Cache(self.node))
 

@@ -68,7 +68,7 @@ class Node:
 
     @property
     def depth(self) -> int:
-        """Number of nodes before this one, plus one. It is part of random seeds, so equal nodes draw different numbers."""
+        """Number of nodes before this one, plus one. It is part of random seeds, so that equal nodes differ."""
         return 1 + sum(node.depth for node in self.inputs)
 
     def begin_pass(self) -> int:

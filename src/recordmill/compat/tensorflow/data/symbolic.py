@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 Kind = TypeVar("Kind")
-# Largest number of rows that a traced function may iterate over; each row becomes an operation of the trace.
+# Largest number of rows that a traced function may iterate over, because each row adds an operation to the trace.
 _MAX_ROWS = 64
 
 

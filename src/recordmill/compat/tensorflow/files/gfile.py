@@ -197,7 +197,7 @@ def remove(path: Any) -> None:
 
 
 def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """``tf.io.gfile.rename``: rename a file or folder; raise an error if the target exists, unless `overwrite`."""
+    """``tf.io.gfile.rename``: rename a file or folder; raise an error if the target exists and not `overwrite`."""
     source, target = to_path_str(src), to_path_str(dst)
     _check_overwrite(target, overwrite)
     with translate_errors(source):
@@ -207,7 +207,7 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 
 def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """``tf.io.gfile.copy``: copy a file; raise an error if the target exists, unless `overwrite`."""
+    """``tf.io.gfile.copy``: copy a file; raise an error if the target exists and not `overwrite`."""
     source, target = to_path_str(src), to_path_str(dst)
     _check_overwrite(target, overwrite)
     if os.path.isdir(source):

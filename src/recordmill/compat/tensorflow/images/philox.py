@@ -44,7 +44,7 @@ def _compute_blocks(counter: tuple[int, int, int, int], key: tuple[int, int], nu
     """Return four random 32-bit words for each of `num_blocks` consecutive counters; their first words count up."""
     first, second, third, fourth = counter
     draws = Draws(key[1] << 32 | key[0], epoch=fourth)
-    # In `Draws`, the counter's second word and the lower half of its third are the position; the upper half is the stage.
+    # In `Draws`, the position is the second word and the lower half of the third; the stage is the upper half.
     pairs = draws.words([(third & 0xFFFF) << 32 | second], third >> 16, 2 * num_blocks, first=2 * first)
     return [word for pair in pairs[0].tolist() for word in (pair & _WORD, pair >> 32)]
 
