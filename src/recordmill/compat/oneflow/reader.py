@@ -22,7 +22,7 @@ from recordmill.types import Ragged
 
 _HEADER_BYTES = 8
 _SHUFFLED_AT_ONCE = 64
-# Below this size, reading a dataset takes less time than starting a thread.
+# Reading a dataset of fewer bytes than this takes less time than starting a thread.
 _LARGE_BYTES = 1 << 20
 
 

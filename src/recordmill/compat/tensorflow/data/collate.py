@@ -20,7 +20,7 @@ from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow, stack_ragge
 from recordmill.compat.tensorflow.data.structures import has_same_structure, leaves, pack_structure, take_row
 from recordmill.types import RecordRef
 
-# `store_as_rows` builds no larger arrays (in bytes), because the elements and the array are in memory together.
+# Largest size in bytes of an array that `store_as_rows` builds. Elements and array are in memory at the same time.
 _MAX_BYTES = 256 << 20
 
 

@@ -156,7 +156,7 @@ def is_behind_generator(node: Node) -> bool:
 
 
 class GroupRunner:
-    """Callable that processes a group of elements at once or, if an element has failed or `run_group` fails, one by one."""
+    """Callable that processes a group of elements at once or, after an error, one by one."""
 
     def __init__(self, run_group: Callable[[list[Any]], Any], run_single: Callable[[Any], Any]) -> None:
         self._run_group, self._run_single, self._num_failures = run_group, run_single, 0
