@@ -142,7 +142,7 @@ class MXRecordIO:
             raise as_mxnet_error(error, found=f"{len(buf)} bytes") from error
 
     def read(self) -> bytes | None:
-        """Return the next record; None at the end."""
+        """Return the next record, or None at the end."""
         reader = self._require_reader()
         with convert_errors():
             return reader.read()

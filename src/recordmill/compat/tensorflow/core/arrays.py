@@ -156,7 +156,7 @@ def _cast_python_values(value: Any, array: NDArray[Any], wanted: DType | None) -
 
 
 def _find_tensor_dtype(value: Any) -> DType | None:
-    """Return the dtype of the first tensor in nested lists; None if they contain no tensor."""
+    """Return the dtype of the first tensor in nested lists, or None if they contain no tensor."""
     if isinstance(value, TensorOperators):
         found: DType = value.dtype  # type: ignore[attr-defined]
         return found

@@ -68,7 +68,7 @@ class DType:
 
     @property
     def size(self) -> int:
-        """Number of bytes of a value; 1 for byte strings."""
+        """Number of bytes of a value, or 1 for byte strings."""
         return 1 if self._numpy.kind == "O" else self._numpy.itemsize
 
     @property

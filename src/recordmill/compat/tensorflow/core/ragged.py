@@ -140,7 +140,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
 
     @property
     def uniform_row_length(self) -> Tensor | None:
-        """Length of every row, if all rows have a fixed length; else None."""
+        """Length of every row, if all rows have a fixed length, else None."""
         return None if self._length is None else Tensor(np.array(self._length, self._splits.dtype))
 
     @property
@@ -171,11 +171,11 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
 
     @property
     def shape(self) -> TensorShape:
-        """Lengths of the axes; None for ragged axes."""
+        """Lengths of the axes, with None for ragged axes."""
         return TensorShape([len(self), self._length, *list(self._values.shape)[1:]])
 
     def get_shape(self) -> TensorShape:
-        """Return the lengths of the axes; None for ragged axes."""
+        """Return the lengths of the axes, with None for ragged axes."""
         return self.shape
 
     def nrows(self, out_type: Any = None, name: Any = None) -> Tensor:

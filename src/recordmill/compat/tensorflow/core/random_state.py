@@ -97,7 +97,7 @@ def set_seed(seed: int | None) -> None:
 
 
 def global_seed() -> int | None:
-    """Return the global seed; None if the program has not set one."""
+    """Return the global seed, or None if the program has not set one."""
     return _process.seed
 
 

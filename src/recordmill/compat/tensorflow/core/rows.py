@@ -33,7 +33,7 @@ class StringVector(Tensor):
 
     @property
     def buffer(self) -> Ragged | None:
-        """The byte strings in one buffer; None once they have been converted to an array of bytes objects."""
+        """The byte strings in one buffer, or None once they have been converted to an array of bytes objects."""
         return self._buffer
 
     @property

@@ -190,7 +190,7 @@ def _may_run_in_batches(node: Map) -> bool:
 
 
 def _parses_or_decodes(node: Map) -> bool:
-    """Return whether a map parses records or decodes images; True if its function cannot be traced."""
+    """Return whether a map parses records or decodes images; also return True if its function cannot be traced."""
     trace, native = node.function.trace(), node.function.plan_native()
     if isinstance(trace, Trace):
         return trace.decodes_images or (isinstance(native, NativeMap) and native.parses)

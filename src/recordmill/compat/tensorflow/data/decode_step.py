@@ -64,7 +64,7 @@ class DecodeStep:
         return BatchColumn(Tensor(rm.decode_batch(data, {"image": self._image}, empty=empty)["image"]))
 
     def _crop_windows(self, known: Mapping[int, Any], files: list[bytes] | rm.Ragged) -> NDArray[Any] | None:
-        """Return crop windows as (x, y, width, height); None if a window or the size of an image is unknown."""
+        """Return crop windows as (x, y, width, height), or None if a window or the size of an image is unknown."""
         if isinstance(self._window, SymbolicTensor):
             windows = known[self._window.number]
             is_array = isinstance(windows, BatchColumn) and windows.array.shape == (len(files), 4)
@@ -148,7 +148,7 @@ def _create_decode_step(
 
 
 def _constant_crop_fraction(crop: RecordedCall) -> float | None:
-    """Return the fraction of a `central_crop`; None unless it is a valid constant."""
+    """Return the fraction of a `central_crop`, or None unless it is a valid constant."""
     fraction: Any = crop.args[1]  # The tracer passes this argument by position.
     return float(fraction) if isinstance(fraction, float | np.floating) and 0 < fraction <= 1 else None
 

@@ -102,7 +102,7 @@ class Map(Node):
         return native
 
     def num_threads(self) -> int:
-        """Return the number of threads that run the function; 0 for the thread of the caller."""
+        """Return the number of threads that run the function, or 0 if the calling thread runs it."""
         trace = self.function.trace()
         is_slow = isinstance(trace, Trace) and trace.decodes_images and not trace.in_order
         return self.num_parallel_calls or (num_cpus() if is_slow and not is_behind_generator(self.input) else 0)

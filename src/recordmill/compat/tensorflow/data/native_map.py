@@ -297,7 +297,7 @@ _PARSE_ARGUMENTS = {
 
 
 def _parse_arguments(call: RecordedCall) -> dict[str, Any] | None:
-    """Return the arguments of a parsing call by name; None if batches do not support one of them."""
+    """Return the arguments of a parsing call by name, or None if batches do not support one of them."""
     names = _PARSE_ARGUMENTS.get(call.name, ())
     arguments = dict(zip(names, call.args, strict=False)) | call.kwargs
     return arguments if set(arguments) <= set(names) and len(arguments) == len(call.args) + len(call.kwargs) else None

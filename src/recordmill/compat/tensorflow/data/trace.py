@@ -79,11 +79,11 @@ class Trace:
         return map_structure(lambda leaf: known[leaf.number] if isinstance(leaf, SymbolicTensor) else leaf, self.result)
 
     def known_specs(self) -> Any:
-        """Return the specs of the result; None where a spec is not known."""
+        """Return the specs of the result, with None where a spec is not known."""
         return map_structure(lambda leaf: leaf.spec if isinstance(leaf, SymbolicTensor) else spec_of(leaf), self.result)
 
     def spec(self) -> Any:
-        """Return the specs of the result; None unless all are known."""
+        """Return the specs of the result, or None unless all are known."""
         specs = self.known_specs()
         return None if any(leaf is None for leaf in leaves(specs)) else specs
 

@@ -82,7 +82,7 @@ class _KerasFinder(MetaPathFinder, Loader):
 
 
 def _find_module(fullname: str) -> str | None:
-    """Return the name of Keras's module for a module below ``tf.keras``; None if Keras has no such module."""
+    """Return the name of Keras's module for a module below ``tf.keras``, or None if Keras has no such module."""
     load_legacy_namespace()
     for namespace in (_TF_NAMESPACE, "keras"):
         name = f"{namespace}.{fullname.removeprefix(_PACKAGE)}"

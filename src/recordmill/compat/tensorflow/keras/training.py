@@ -43,7 +43,7 @@ class DatasetAdapter:
 
     @property
     def num_batches(self) -> int | None:
-        """Number of batches per pass; None if it is unknown or infinite."""
+        """Number of batches per pass, or None if it is unknown or infinite."""
         return self._num_batches
 
     def get_numpy_iterator(self) -> Iterator[Any]:
