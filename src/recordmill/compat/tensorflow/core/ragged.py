@@ -140,7 +140,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
 
     @property
     def uniform_row_length(self) -> Tensor | None:
-        """Length of every row, if all rows have a fixed length, else None."""
+        """Length of every row, or None if the rows have no fixed length."""
         return None if self._length is None else Tensor(np.array(self._length, self._splits.dtype))
 
     @property

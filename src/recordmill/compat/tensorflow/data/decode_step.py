@@ -148,7 +148,7 @@ def _create_decode_step(
 
 
 def _constant_crop_fraction(crop: RecordedCall) -> float | None:
-    """Return the fraction of a `central_crop`, or None unless it is a valid constant."""
+    """Return the fraction of a `central_crop`, or None if it is not a valid constant."""
     fraction: Any = crop.args[1]  # The tracer passes this argument by position.
     return float(fraction) if isinstance(fraction, float | np.floating) and 0 < fraction <= 1 else None
 

@@ -19,7 +19,7 @@ TENSORS = (Tensor, SparseTensor, RaggedTensor)
 
 
 def children(value: Any) -> list[Any] | None:
-    """Return the values of a tuple, or of a mapping sorted by key as in TensorFlow, or None for a leaf."""
+    """Return the values of a tuple or mapping, or None for a leaf; mappings are sorted by key, as in TensorFlow."""
     if isinstance(value, tuple):
         return list(value)
     if isinstance(value, Mapping):

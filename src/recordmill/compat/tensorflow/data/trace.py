@@ -83,7 +83,7 @@ class Trace:
         return map_structure(lambda leaf: leaf.spec if isinstance(leaf, SymbolicTensor) else spec_of(leaf), self.result)
 
     def spec(self) -> Any:
-        """Return the specs of the result, or None unless all are known."""
+        """Return the specs of the result, or None if some are unknown."""
         specs = self.known_specs()
         return None if any(leaf is None for leaf in leaves(specs)) else specs
 
