@@ -13,15 +13,15 @@ from typing import Any
 
 from recordmill.errors import MissingExtraError
 
-# Name, number, type and label of a field. The label is "optional", "repeated", "map" (its keys are strings and the type
-# is that of its values) or "oneof" (all such fields of a message form the oneof `kind`).
+# Name, number, type and label of a field. The label is "optional", "repeated", "map" (the keys are strings, and the
+# type is that of the values) or "oneof" (all such fields of a message form the oneof `kind`).
 Field = tuple[str, int, str, str]
 # Maps the name of a message to its fields, or the name of an enum to its value names, which are numbered from 0. The
 # name of a nested message is "Outer.Inner"; it follows its outer message.
 Declarations = Mapping[str, Sequence[Field] | str]
 
-_OPTIONAL, _REPEATED = 1, 3  # values of FieldDescriptorProto.Label
-_SCALARS = {  # values of FieldDescriptorProto.Type
+_OPTIONAL, _REPEATED = 1, 3  # Values of FieldDescriptorProto.Label.
+_SCALARS = {  # Values of FieldDescriptorProto.Type.
     "double": 1, "float": 2, "int64": 3, "uint64": 4, "int32": 5, "bool": 8, "string": 9, "bytes": 12, "uint32": 13,
 }  # fmt: skip
 _UNPACKED = ("string", "bytes")
@@ -115,4 +115,4 @@ def _set_field_type(field: Any, kind: str, package: str) -> None:
     if kind in _SCALARS:
         field.type = _SCALARS[kind]
     else:
-        field.type_name = f".{package}.{kind}"  # The descriptor pool resolves whether the name is a message or an enum.
+        field.type_name = f".{package}.{kind}"  # The descriptor pool finds out whether it is a message or an enum.

@@ -11,7 +11,7 @@ from recordmill.compat.mxnet.context import Context, cpu, gpu
 
 importlib.import_module(f"{__name__}.nd.image")
 img, ndarray, rnd = image, nd, random
-sys.modules[f"{__name__}.ndarray"] = nd  # import mxnet.ndarray as nd
+sys.modules[f"{__name__}.ndarray"] = nd  # Supports ``import mxnet.ndarray as nd``.
 # The version of MXNet that this package follows.
 __version__ = "1.9.1"
 

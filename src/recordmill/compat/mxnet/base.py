@@ -26,7 +26,7 @@ _WORDING = {
 
 
 class MXNetError(rm.RecordmillError, RuntimeError):
-    """``mx.base.MXNetError``: base class of all errors of this package; a RuntimeError, as in MXNet."""
+    """``mx.base.MXNetError``: base class of all errors of this package. It is a RuntimeError, as in MXNet."""
 
     _kind: str | None = None
 
@@ -51,7 +51,7 @@ class UnsupportedError(MXNetError, NotImplementedError):
 
 
 class AbsentError(UnsupportedError, AttributeError):
-    """A name of MXNet is not supported; an AttributeError, so that `hasattr` returns False."""
+    """A name of MXNet is not supported. The error is an AttributeError, so that `hasattr` returns False."""
 
 
 class MisuseError(MXNetError, AssertionError):

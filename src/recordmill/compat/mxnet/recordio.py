@@ -26,7 +26,7 @@ _HEADER = struct.Struct(_IR_FORMAT)
 # JPEG markers of frame headers: SOF0 to SOF15, except the three markers in this range with other meanings.
 _FRAME_MARKERS = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 _JPEG, _PNG = b"\xff\xd8", b"\x89PNG"
-# Offset of the color type in a PNG file, its value for gray, and the two bytes of bit depth 8 and color type gray.
+# Offset of the color type in a PNG file, the color type of gray images, and the two bytes for 8 bits and this type.
 _PNG_COLOR_TYPE, _PNG_GRAY, _PNG_GRAY_8 = 25, 0, b"\x08\x00"
 _FORMATS_WITH_ALPHA = ("PNG", "WEBP", "TIFF")
 
@@ -80,7 +80,7 @@ class MXRecordIO:
     """``mx.recordio.MXRecordIO``: read or write a RecordIO file sequentially.
 
     A written file replaces an existing one when it is closed. `read` returns None at the end, and ``b""`` for an empty
-    record. A reader can be used after a fork, where it continues, and pickled; the copy starts at the first record.
+    record. A reader continues after a fork. It can be pickled; the copy starts at the first record.
     """
 
     def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
@@ -142,7 +142,7 @@ class MXRecordIO:
             raise as_mxnet_error(error, found=f"{len(buf)} bytes") from error
 
     def read(self) -> bytes | None:
-        """Return the next record; None at the end."""
+        """Return the next record, or None at the end."""
         reader = self._require_reader()
         with convert_errors():
             return reader.read()
@@ -201,7 +201,7 @@ class MXIndexedRecordIO(MXRecordIO):
 
     @property
     def idx(self) -> dict[Any, int]:
-        """Maps each key to the offset of its record, and a repeated key to the offset of its last record."""
+        """Dict from each key to the offset of its record or, for a repeated key, of the last record with this key."""
         if self._offsets is None and self._output is not None:
             self._offsets = dict(self._output.list_keys_and_offsets())
         return self._offsets or {}
@@ -300,7 +300,7 @@ def _is_color_jpeg(data: bytes) -> bool:
         marker, length = data[offset + 1], int.from_bytes(data[offset + 2 : offset + 4], "big")
         if marker in _FRAME_MARKERS:
             return data[offset + 9] > 1
-        offset += 1 if marker == 0xFF else 2 + length  # any number of 0xFF may precede a marker
+        offset += 1 if marker == 0xFF else 2 + length  # Any number of 0xFF may precede a marker.
     return False
 
 

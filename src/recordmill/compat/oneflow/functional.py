@@ -1,7 +1,7 @@
 """The functional interface: ``flow.data``, ``flow.image`` and ``flow.random``.
 
-A function creates a module at its first call and reuses it at later calls from the same call site. So a reader
-returns the next batch wherever a program calls it again.
+Each place in a program that calls a function has its own module, which the first call creates and later calls reuse. So
+each call of a reader function in a loop returns the next batch.
 """
 
 from __future__ import annotations

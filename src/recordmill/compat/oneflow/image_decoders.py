@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Channels = Literal["rgb", "bgr", "gray"]
 _CHANNELS: dict[str, Channels] = {"RGB": "rgb", "BGR": "bgr", "GRAY": "gray"}
-_CROP_STAGE = 20_000  # differs in each module, so that modules draw different random numbers
+_CROP_STAGE = 20_000  # Unique to this module, so that other modules draw different random numbers.
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class CropWindowSampler:
         return np.concatenate([corners, sides], axis=1)
 
     def _draw_sides(self, whole: Ints, first: Floats, second: Floats) -> Ints:
-        """Return the first random (width, height) that fits into each image, else the largest allowed size."""
+        """Return the first random (width, height) that fits into each image; if none fits, the largest allowed size."""
         low, high = np.log(self.aspect_ratio)
         area = whole.prod(axis=1)[:, None] * (self.area[0] + (self.area[1] - self.area[0]) * first)
         ratio = np.exp(low + (high - low) * second)

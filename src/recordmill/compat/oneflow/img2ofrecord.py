@@ -96,7 +96,7 @@ def _pack_images(options: argparse.Namespace) -> None:
 
 
 def _read_first_image_name(label_file: str) -> str | None:
-    """Return the image name on the first line of a label file; None if invalid, which packing reports later."""
+    """Return the image name on the first line of a label file; None if it is invalid (packing reports that later)."""
     with open(label_file, encoding="utf-8-sig") as file:
         try:
             found = json.loads(file.readline())

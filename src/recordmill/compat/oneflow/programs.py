@@ -75,7 +75,7 @@ def _convert_results(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextlib.contextmanager
 def placement(device_tag: str, machine_device_ids: Any = None, hierarchy: Any = None) -> Iterator[None]:
-    """``flow.scope.placement``: context manager without effect; any other device than the CPU raises an error."""
+    """``flow.scope.placement``: context manager without effect; any device other than the CPU raises an error."""
     del machine_device_ids, hierarchy
     if device_tag != "cpu":
         raise NotImplementedError(

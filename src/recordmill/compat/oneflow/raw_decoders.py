@@ -17,7 +17,7 @@ from recordmill.types import Ragged
 
 
 def cast_like_c(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Convert values to `dtype` as C on x86: truncate fractions; floats out of range become the smallest integer."""
+    """Convert values like C on x86: truncate fractions; floats out of range become the smallest integer."""
     if values.dtype.kind != "f" or dtype.kind not in "iu":
         with np.errstate(over="ignore"):
             return values.astype(dtype)

@@ -22,7 +22,7 @@ from recordmill.types import Ragged
 
 _HEADER_BYTES = 8
 _SHUFFLED_AT_ONCE = 64
-# Below this size, reading a dataset takes less time than starting a thread.
+# Reading a dataset of fewer bytes than this takes less time than starting a thread.
 _LARGE_BYTES = 1 << 20
 
 
@@ -37,7 +37,7 @@ def get_world_size() -> int:
 
 
 def assign_parts(num_parts: int, rank: int, world_size: int) -> range:
-    """Return the consecutive parts that process `rank` reads; remaining parts go to the first processes."""
+    """Return the consecutive parts that process `rank` reads; the first processes read one more if parts remain."""
     if not 0 <= rank < world_size:
         raise ValueError(f"RANK must be between 0 and WORLD_SIZE - 1 = {world_size - 1}, got {rank}")
     if world_size > num_parts:
@@ -108,7 +108,7 @@ def _read_epochs(order: Callable[[int], list[str]], num_records: int) -> Iterato
 def _shuffle_records(
     chunks: Iterator[RecordBatch], slots: SlotGenerator, buffer_size: int, num_records: int
 ) -> Iterator[RecordBatch]:
-    """Put each new record into a random slot of a buffer, and yield batches of the records that they replace."""
+    """Put each new record into a random slot of a buffer, and yield the replaced records in batches."""
     buffer: list[tuple[bytes, Location]] = []
     replaced: list[tuple[bytes, Location]] = []
     for chunk in chunks:
@@ -136,7 +136,7 @@ def _concatenate_batches(chunks: list[RecordBatch]) -> RecordBatch:
 
 
 class OFRecordReader(Module):
-    """``flow.nn.OFRecordReader``: read an endless stream of batches; for large datasets, a thread reads the next batch.
+    """``flow.nn.OFRecordReader``: read batches endlessly; for large datasets, a thread reads one batch ahead.
 
     The parts of a folder are read as one stream of bytes. Records come in exactly the same order as in OneFlow.
     """
@@ -212,7 +212,7 @@ class _BatchIterator:
         try:
             found = rm.parse_payloads(batch.payloads, features, payload="ofrecord") if features else {}
         except RecordmillError:
-            # Ignored here: the decoder parses its feature again and raises an error that names the record.
+            # The error is ignored, because the decoder parses its feature again and raises an error with the location.
             found = {}
         parsed = {name: (features[name], column) for name, column in found.items()}
         return RecordBatch(batch.payloads, batch.locations, self._features, parsed)

@@ -72,7 +72,7 @@ class FeatureParser:
         self._kind: str | None = None
 
     def parse_values(self, records: RecordBatch) -> tuple[str, Ragged] | None:
-        """Return the list kind and a row of values per record; None if the records do not fit one `Feature`."""
+        """Return the list kind and a row of values per record, or None if no single `Feature` fits all records."""
         _check_record_batch(records)
         kind = self._kind or self._find_list_kind(records, 0)
         feature: Any = rm.Feature("bytes") if kind == "bytes_list" else rm.Feature(_KINDS[kind], (None,))

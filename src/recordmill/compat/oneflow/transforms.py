@@ -30,7 +30,7 @@ _KERNELS = {
 }
 _OLD_KERNELS = {"Linear": "bilinear", "NN": "nearest_neighbor", "Cubic": "bicubic"}
 _OLD_CHANNELS = {"RGB": 3, "BGR": 3, "GRAY": 1}
-_FLIP_STAGE = 20_001  # differs in each module, so that modules draw different random numbers
+_FLIP_STAGE = 20_001  # Unique to this module, so that other modules draw different random numbers.
 _POOL_BYTES = 256 << 20
 
 

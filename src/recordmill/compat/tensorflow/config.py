@@ -45,7 +45,7 @@ def set_memory_growth(device: Any, enable: bool) -> None:
 
 
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
-    """``tf.config.set_visible_devices``: raise ValueError for unknown devices; known devices have no effect."""
+    """``tf.config.set_visible_devices``: raise ValueError for an unknown device; known devices have no effect."""
     del device_type
     for device in [devices] if isinstance(devices, PhysicalDevice) else devices:
         if device not in _DEVICES:

@@ -109,7 +109,7 @@ class ColorNormalizeAug(Augmenter):
 
 @dataclass(eq=False)
 class HorizontalFlipAug(Augmenter):
-    """Flip left and right with probability `p`."""
+    """Mirror horizontally with probability `p`."""
 
     p: float
 

@@ -19,7 +19,7 @@ _LOGGER = logging.getLogger("mxnet")
 # Length of the shortest valid label: a header of two values and one box of five values.
 _MIN_LABEL_LENGTH = 7
 CROP_HINT = "use rand_crop_prob and rand_pad_prob of mx.io.ImageDetRecordIter"
-# Function from an image and its boxes to a changed image and boxes. A box is (class, left, top, right, bottom, ...).
+# Function that changes an image and its boxes, and returns both. A box is (class, left, top, right, bottom, ...).
 BoxAugmenter = Callable[[Any, Any], tuple[Any, Any]]
 # Parameters of ImageDetIter that go to its base class ImageIter. All others go to `_create_augmenters`.
 _ITER_OPTIONS = (
@@ -34,7 +34,7 @@ def _pass_boxes_through(augmenter: Augmenter) -> BoxAugmenter:
 
 
 def _mirror_at_random(image: Any, boxes: Any) -> tuple[Any, Any]:
-    """Flip an image and its boxes left and right with probability 0.5; the boxes are changed in place."""
+    """Mirror an image and its boxes horizontally with probability 0.5; the boxes are changed in place."""
     if random.random() < 0.5:
         image = flip(image, axis=1)
         boxes[:, 1], boxes[:, 3] = 1.0 - boxes[:, 3], 1.0 - boxes[:, 1]
@@ -161,7 +161,7 @@ class ImageDetIter(ImageIter):
             self._set_label_shape(self.provide_label[0].name, (label_shape[0], label_shape[1]))
 
     def sync_label_shape(self, it: ImageDetIter, verbose: bool = False) -> ImageDetIter:
-        """Set the number of boxes per image of this iterator and of `it` to the larger of both numbers."""
+        """Set the number of boxes per image of both this iterator and `it` to the larger of the two."""
         del verbose
         if not isinstance(it, ImageDetIter):
             raise TypeError("Synchronize with invalid iterator.")

@@ -13,7 +13,7 @@ from recordmill.compat.mxnet.base import MXNetError, ParameterError, Unsupported
 from recordmill.compat.mxnet.interpolation import BICUBIC, BY_SIZE, KERNELS, RANDOM, choose_interpolation
 from recordmill.compat.mxnet.nd import NDArray, as_ndarray
 
-# x, y, width and height, in pixels.
+# Crop window: x, y, width and height, in pixels.
 Window = tuple[int, int, int, int]
 _CROP_ATTEMPTS = 10
 
@@ -79,9 +79,9 @@ def imresize(src: Any, w: Any, h: Any, interp: int = 1, out: Any = None) -> NDAr
 
 
 def get_interp_method(interp: int, sizes: tuple[int, int, int, int] | tuple[()] = ()) -> int:
-    """Return an interpolation method from 0 to 4. `interp` 9 chooses it by size, and 10 at random.
+    """Return an interpolation method from 0 to 4. If `interp` is 9, choose it by size; if 10, choose it at random.
 
-    `sizes` are old height, old width, new height and new width.
+    `sizes` contains the old height, old width, new height and new width.
     """
     if interp == BY_SIZE:
         return choose_interpolation(interp, sizes[:2], sizes[2:]) if sizes else BICUBIC

@@ -25,7 +25,7 @@ from recordmill.concurrency.threads import map_range
 Ints = NDArray[np.int64]
 Pixels = NDArray[np.uint8]
 Values = Mapping[str, Any]
-# x, y, width and height, in pixels.
+# Crop window: x, y, width and height, in pixels.
 Window = tuple[int, int, int, int]
 
 COLOR_SPACES: dict[int, Any] = {1: "gray", 3: "rgb", 4: "stored"}
@@ -38,7 +38,7 @@ _GRAY_WEIGHTS = np.array([1868, 9617, 4899])
 # Principal axes of ImageNet's colors (Krizhevsky et al. 2012), with the numbers of fb.resnet.torch.
 EIGENVALUES = np.array([55.46, 4.794, 1.148])
 EIGENVECTORS = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])
-# Matrix with a row for each of red, green and blue, and with the axes times their eigenvalues as columns.
+# Matrix whose rows are red, green and blue, and whose columns are the axes times their eigenvalues.
 _PCA_AXES = (EIGENVECTORS * EIGENVALUES).astype(np.float32)
 _ONE, _TWO = np.float32(1), np.float32(2)
 
@@ -127,7 +127,7 @@ def enlarge_sizes_on_axis(sizes: Ints, goal: Ints, side: int) -> Ints:
 
 
 def shift_hls(pixels: Pixels, shifts: Sequence[int], behind: int | None = None) -> Pixels:
-    """Add `shifts` to hue, lightness and saturation of RGB pixels; hue is clipped to 0 to 180, the others to 0 to 255.
+    """Add `shifts` to hue, lightness and saturation of RGB pixels; hue is clipped to [0, 180], the others to [0, 255].
 
     `behind` is passed to `rm.rgb_to_hls`.
     """
@@ -146,7 +146,7 @@ def _to_size_tuple(sizes: Ints) -> Size:
 
 
 def _crop_and_resize_to_batch(pixels: Pixels, values: Values, generator: LibstdcxxGenerator) -> Pixels:
-    """Crop a random window and resize it to the size of the batch, or else enlarge the image and crop that size."""
+    """Crop a window of random size and resize it for the batch; else enlarge the image if necessary and crop it."""
     size, goal, method = pixels.shape[:2], tuple(values["data_shape"][1:]), values["inter_method"]
     window = None
     if values["random_resized_crop"]:
@@ -209,7 +209,7 @@ def _warp_randomly(pixels: Pixels, values: Values, generator: LibstdcxxGenerator
 def _draw_affine_matrix(size: Size, values: Values, generator: LibstdcxxGenerator) -> tuple[NDArray[np.float32], Size]:
     """Return a random affine matrix and the size of the warped image.
 
-    Computed in float32 and in MXNet's order, so that roundings are equal.
+    The matrix is computed in float32 and in MXNet's order, so that it is rounded in the same way.
     """
     limit = np.float32(values["max_shear_ratio"])
     shear = generator.uniform() * limit * _TWO - limit

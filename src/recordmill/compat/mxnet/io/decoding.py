@@ -32,7 +32,7 @@ from recordmill.compat.mxnet.io.random import LibstdcxxGenerator
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
-# Stands for the method of images that are not resized or cannot be decoded. They fit into a group of any method.
+# Method number of images that are not resized or cannot be decoded. They can join the group of any method.
 _ANY_METHOD = -1
 # Images that are decoded together: their interpolation method (None: decode one by one) and their batch rows.
 Group = tuple[int | None, Ints]

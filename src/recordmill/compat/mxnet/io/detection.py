@@ -71,8 +71,8 @@ class _DetectionBatchBuilder(BatchBuilder):
                 location = self.table.locate_row(int(records.rows[number]))
                 found = f"{len(label)} labels, widths {label[:2].tolist()}"
                 raise ParameterError(message, kind="bad_label", expected=expected, found=found, **location)
-            size = max(height, 1), max(width, 1)  # size 0 means an invalid image, for which decoding raises
-            with np.errstate(all="ignore"):  # boxes may have infinite coordinates
+            size = max(height, 1), max(width, 1)  # Size 0 means an invalid image, which decoding reports.
+            with np.errstate(all="ignore"):  # Boxes may have infinite coordinates.
                 augmentation = sampler.draw_augmentation(size, parts[1], generators[number])
             row[1:3], row[3:] = augmentation.size, self.values["label_pad_value"]
             _store_labels(row, np.concatenate([parts[0], augmentation.rows.ravel()]))
@@ -85,7 +85,7 @@ class ImageDetRecordIter(ImageRecordIter):
 
     A row of labels is the channels, height and width of the image in the batch, the number of its labels, the labels,
     and `label_pad_value` up to the width of the longest row; empty boxes are dropped. The order of `shuffle` is that
-    of ImageRecordIter; random numbers depend on the seed, the epoch and the position only.
+    of ImageRecordIter; random numbers depend only on the seed, the epoch and the position.
     """
 
     _read_parameters = staticmethod(read_detection_parameters)

@@ -54,7 +54,7 @@ class RelativeWindow:
 
 @dataclass(frozen=True, slots=True)
 class ResizeStep:
-    """Target size and interpolation (0 to 4) of a resize."""
+    """Target size and interpolation method (0 to 4) of a resize step."""
 
     size: Size
     method: int
@@ -108,7 +108,7 @@ def _resize(pixels: Pixels, step: ResizeStep | None) -> Pixels:
 
 
 def _crop_and_pad(pixels: Pixels, augmentation: Augmentation, fill: int) -> Pixels:
-    """Crop the window of an augmentation, recolor and mirror it; parts outside the image get the level `fill`."""
+    """Crop the window of an augmentation, recolor and mirror it; parts outside the image get the value `fill`."""
     x, y, width, height = augmentation.window
     is_mirrored = augmentation.is_mirrored
     x = pixels.shape[1] - x - width if is_mirrored else x

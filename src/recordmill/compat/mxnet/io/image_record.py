@@ -134,7 +134,7 @@ class ImageRecordIter(CurrentBatchIter):
     def _start_reading(self) -> None:
         """Start a thread that reads the batches after the last returned one. A forked process starts its own thread."""
         rows = self._orders.split_into_batches(self._epoch, self._order, self._next_order, self._num_taken)
-        batches = map(self._builder.build, rows)  # a generator would end after its first error
+        batches = map(self._builder.build, rows)  # `map` continues after an error; a generator would end.
         depth = self._values["prefetch_buffer"]
         self._prefetcher = Prefetcher(batches, depth - 1, _THREAD_NAME) if depth else batches
         self._process = os.getpid()

@@ -22,7 +22,7 @@ from recordmill.compat.mxnet.io.random import (
 Ints = NDArray[np.int64]
 # Start and stop of consecutive positions.
 Span = tuple[int, int]
-# MXNet reads chunks of this many bytes, and ends each before the last record whose 8-byte header it contains.
+# MXNet reads chunks of this many bytes. A chunk ends before the last record whose 8-byte header is in these bytes.
 CHUNK_BYTES = 1 << 23
 _FRAME_HEADER_BYTES = 8
 # With `shuffle_chunk_size`, MXNet creates this many times the number of ranges that the size requires.
@@ -36,7 +36,7 @@ _RANGE_SEED_OFFSET = 666
 class EpochOrder:
     """Order of the records in one epoch.
 
-    `slots` are their positions in MXNet's read buffer; MXNet seeds the augmentation with `seed_aug` plus the slot.
+    `slots` has the record positions in MXNet's read buffer; MXNet seeds augmentations with `seed_aug` plus the slot.
     """
 
     rows: Ints
@@ -71,7 +71,7 @@ class BatchRows:
 
 
 def split_part_into_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
-    """Return the byte ranges that form part `part_index` of `size` bytes; several only with `shuffle_chunk_size`."""
+    """Return the byte ranges of part `part_index` of `size` bytes: a single range without `shuffle_chunk_size`."""
     num_parts, part, chunk = values["num_parts"], values["part_index"], values["shuffle_chunk_size"]
     count = max(math.ceil(size * _EXTRA_RANGES / (num_parts * (chunk << 20))), 1) if chunk > 0 else 1
     step = (-(-size // (num_parts * count)) + 3) // 4 * 4
@@ -130,7 +130,7 @@ class EpochOrderSampler:
     def _assign_slots(self, chosen: Ints, visited: int) -> Ints:
         if self._is_indexed:
             return (visited + np.arange(len(chosen))) % self._batch_size
-        # In MXNet's buffer, a shuffled chunk starts at slot `batch_size`, others after the rows of the current batch.
+        # In MXNet's buffer, shuffled chunks start at slot `batch_size`, others after the rows of the current batch.
         return chosen + (visited % self._batch_size if self._words is None else self._batch_size)
 
     def split_into_batches(

@@ -34,7 +34,7 @@ class Samples:
 class RecordTable:
     """Table of the records in part `part_index` when the files are split into `num_parts` parts.
 
-    Can be pickled, used after a fork, and read by several threads.
+    A table can be pickled, used after a fork, and read by several threads.
     """
 
     def __init__(self, values: Mapping[str, Any]) -> None:

@@ -64,7 +64,7 @@ class NDArray(np.ndarray[Any, Any]):
         """Assign to a part of the array; `value` may be an array of shape (1,) for a single element."""
         values = _as_plain_arrays(value)
         if isinstance(values, np.ndarray) and values.shape == (1,):
-            values = values.reshape(())  # NumPy deprecates assigning an array of shape (1,) to a single element
+            values = values.reshape(())  # NumPy deprecates assigning an array of shape (1,) to a single element.
         super().__setitem__(_as_integer_index(key), values)
 
     def __iter__(self) -> Iterator[Any]:
@@ -157,7 +157,7 @@ def _as_integer_index(key: Any) -> Any:
 
 
 def _require_same_dtype(inputs: tuple[Any, ...]) -> np.dtype[Any] | None:
-    """Return the dtype of all NDArrays, or raise if they differ; return None if a NumPy array has another dtype."""
+    """Return the dtype of all NDArrays, or None if a NumPy array has another dtype; raise if NDArrays differ."""
     dtypes = {one.dtype for one in inputs if isinstance(one, NDArray)}
     if len(dtypes) > 1:
         found = " and ".join(sorted(map(str, dtypes)))

@@ -29,5 +29,5 @@ def normalize(data: Any, mean: Any = 0.0, std: Any = 1.0) -> NDArray:
 
 
 def random_flip_left_right(data: Any) -> Any:
-    """Flip left and right with probability 0.5; the random number comes from Python's `random`."""
+    """Mirror horizontally with probability 0.5; the random number comes from Python's `random`."""
     return as_ndarray(np.flip(np.asarray(data), -2)) if random.random() < 0.5 else data

@@ -18,7 +18,7 @@ HashTable = StaticHashTable
 def index_table_from_tensor(
     mapping: Any, num_oov_buckets: int = 0, default_value: int = -1, *unused: Any, **others: Any
 ) -> StaticHashTable:
-    """``tf.contrib.lookup.index_table_from_tensor``: create a table from each string in `mapping` to its position."""
+    """``tf.contrib.lookup.index_table_from_tensor``: map strings to their positions in `mapping`."""
     del unused, others
     keys = array_of(mapping)
     initializer = KeyValueTensorInitializer(keys, np.arange(len(keys)))

@@ -23,7 +23,7 @@ _CONVERTIBLE = {"c": "ciuf", "f": "iufb", "V": "iufb", "i": "iub", "u": "iub", "
 
 
 def array_of(value: Any, dtype: Any = None) -> NDArray[Any]:
-    """Convert a value to an array of `dtype` or, if that is None, of the dtype that TensorFlow would choose."""
+    """Convert a value to an array of `dtype`, or of the dtype that TensorFlow would choose if `dtype` is None."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if type(value) in _NUMBERS and (number := _array_from_number(value, wanted)) is not None:
         return number
@@ -49,7 +49,7 @@ def wrap_scalar_in_array(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _array_from_number(value: Any, wanted: DType | None) -> NDArray[Any] | None:
-    """Convert a Python number to an array; return None if the number may not fit into the dtype."""
+    """Convert a Python number to an array; return None if the number might not fit into the dtype."""
     kind = type(value)
     dtype = _NUMBERS[kind] if wanted is None else wanted.numpy_dtype
     if kind is float:
@@ -102,7 +102,7 @@ def _array_from_python(value: Any, wanted: DType | None) -> NDArray[Any]:
         return _stack_nested_tensors(value, wanted or nested)
     try:
         array: NDArray[Any] = np.asarray(value)
-    except UnicodeDecodeError:  # NumPy cannot combine str with bytes that are not ASCII
+    except UnicodeDecodeError:  # NumPy cannot combine str with bytes that are not ASCII.
         array = np.array(value, dtype=object)
     except ValueError:
         raise ValueError("Can't convert non-rectangular Python sequence to Tensor.") from None
@@ -156,7 +156,7 @@ def _cast_python_values(value: Any, array: NDArray[Any], wanted: DType | None) -
 
 
 def _find_tensor_dtype(value: Any) -> DType | None:
-    """Return the dtype of the first tensor in nested lists; None if they contain no tensor."""
+    """Return the dtype of the first tensor in nested lists, or None if they contain no tensor."""
     if isinstance(value, TensorOperators):
         found: DType = value.dtype  # type: ignore[attr-defined]
         return found

@@ -9,7 +9,7 @@ class CompositeTensor:
     """Base class of ragged and sparse tensors, which store their content in several dense tensors."""
 
     __slots__ = ()
-    # Makes NumPy's operators use the operators of the tensor instead of converting it to an array.
+    # This makes NumPy's operators use the operators of the tensor instead of converting it to an array.
     __array_ufunc__ = None
 
     def __getattr__(self, name: str) -> NoReturn:

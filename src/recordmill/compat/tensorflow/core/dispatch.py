@@ -29,12 +29,12 @@ class CallHandler(Protocol):
 
 
 RECORDING: ContextVar[CallHandler | None] = ContextVar("recording", default=None)
-# True while a map function runs for which TensorFlow would not know the image sizes at tracing time.
+# True while a map function runs on images whose sizes TensorFlow would not know when it traces the function.
 SIZES_UNKNOWN: ContextVar[bool] = ContextVar("sizes unknown", default=False)
 OPS: dict[str, Callable[..., Any]] = {}
 # Libraries that run calls on their own tensors. Importing tf.keras adds Keras's backend.
 LIBRARIES: list[CallHandler] = []
-# Modules that define each family of operations; "math" is the family of the operation "math.add".
+# For each family of operations, the modules that define it. The operation "math.add" belongs to the family "math".
 FAMILIES: dict[str, tuple[str, ...]] = {
     "array": ("ops.cast", "ops.create", "ops.index", "ops.join", "ops.shape", "ops.sort"),
     "control": ("ops.control", "ops.functions"),

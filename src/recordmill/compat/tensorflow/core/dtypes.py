@@ -68,7 +68,7 @@ class DType:
 
     @property
     def size(self) -> int:
-        """Number of bytes of a value; 1 for byte strings."""
+        """Number of bytes of a value, or 1 for byte strings."""
         return 1 if self._numpy.kind == "O" else self._numpy.itemsize
 
     @property
@@ -176,7 +176,7 @@ def _dtype_from_numpy(value: Any) -> DType:
         return string
     if numpy.name == "bfloat16":
         return __getattr__("bfloat16")
-    found = _BY_NAME.get(numpy.name)  # finds big-endian dtypes, too
+    found = _BY_NAME.get(numpy.name)  # The name does not depend on the byte order.
     if found is None:
         raise TypeError(f"Cannot convert the argument `type_value`: {value!r} to a TensorFlow DType.")
     return found

@@ -31,7 +31,7 @@ def map_names_to_sources(names_by_source: Mapping[str, str]) -> dict[str, str]:
 def make_lazy_attributes(
     module: str, members: Mapping[str, str], modules: Mapping[str, str] | None = None, public_path: str | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Create a module's ``__getattr__``, which imports each name on first use, and its ``__dir__``."""
+    """Create a module's ``__getattr__`` and ``__dir__``; ``__getattr__`` imports each name on first use."""
     submodules = modules or {}
 
     def get_member(name: str) -> Any:

@@ -33,7 +33,7 @@ class ElementwiseOperators:
     """Elementwise operators of dense and ragged tensors."""
 
     __slots__ = ()
-    # Makes NumPy's operators defer to the tensor's operators, so that `array + tensor` is a tensor.
+    # This makes NumPy's operators defer to the tensor's operators, so that `array + tensor` is a tensor.
     __array_priority__ = 100
 
     __add__, __radd__ = _make_binary_methods("math.add")

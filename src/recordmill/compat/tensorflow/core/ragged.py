@@ -140,7 +140,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
 
     @property
     def uniform_row_length(self) -> Tensor | None:
-        """Length of every row, if all rows have a fixed length; else None."""
+        """Length of every row, or None if the rows have no fixed length."""
         return None if self._length is None else Tensor(np.array(self._length, self._splits.dtype))
 
     @property
@@ -171,11 +171,11 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
 
     @property
     def shape(self) -> TensorShape:
-        """Lengths of the axes; None for ragged axes."""
+        """Lengths of the axes, with None for ragged axes."""
         return TensorShape([len(self), self._length, *list(self._values.shape)[1:]])
 
     def get_shape(self) -> TensorShape:
-        """Return the lengths of the axes; None for ragged axes."""
+        """Return the lengths of the axes, with None for ragged axes."""
         return self.shape
 
     def nrows(self, out_type: Any = None, name: Any = None) -> Tensor:
@@ -223,7 +223,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
         return out
 
     def to_tensor(self, default_value: Any = None, name: Any = None, shape: Any = None) -> Any:
-        """Convert to a dense tensor: short rows are padded, and rows longer than `shape` are cut."""
+        """Convert to a dense tensor; pad short rows, and cut rows longer than `shape`."""
         return to_tensor(self, default_value, name, shape)
 
     def to_sparse(self, name: Any = None) -> Any:
@@ -319,7 +319,7 @@ def _slice_each_row(ragged: Any, key: list[Any]) -> RaggedTensor:
 
 @op("ragged.to_tensor")
 def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None, shape: Any = None) -> Tensor:
-    """Convert to a dense tensor: short rows are padded, and rows longer than `shape` are cut."""
+    """Convert to a dense tensor; pad short rows, and cut rows longer than `shape`."""
     del name
     flat, nested = ragged.flat_values.values, _list_nested_splits(ragged)
     lengths = partition.bounding_shape(nested, flat.shape[1:])

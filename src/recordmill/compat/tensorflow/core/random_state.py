@@ -1,4 +1,4 @@
-"""Random state of operations: generators of the process, and separate generators for each dataset element.
+"""Random generators for operations: one set for the process, and a separate set for each dataset element.
 
 The numbers come from NumPy's PCG64, not from TensorFlow's generators; equal seeds give equal numbers.
 """
@@ -32,7 +32,7 @@ class RandomState:
         self._generators: dict[int | None, np.random.Generator] = {}
 
     def generator(self, seed: int | None = None) -> np.random.Generator:
-        """Return the generator of an operation seed; all operations without a seed (None) share one generator."""
+        """Return the generator for an operation seed; all operations without a seed (None) share one generator."""
         if seed not in self._generators:
             self._generators.setdefault(seed, self._create_generator(seed))
         return self._generators[seed]
@@ -76,7 +76,7 @@ def _hash_seeds(global_seed: int, seed: int | None) -> bytes:
 
 
 def to_nonnegative_ints(*numbers: int) -> list[int]:
-    """Encode each integer as two non-negative ones, because NumPy's generators accept no negative seeds."""
+    """Encode each integer as two non-negative integers, because NumPy's generators do not accept negative seeds."""
     return [word for number in numbers for word in (abs(number), int(number < 0))]
 
 
@@ -97,7 +97,7 @@ def set_seed(seed: int | None) -> None:
 
 
 def global_seed() -> int | None:
-    """Return the global seed; None if the program has not set one."""
+    """Return the global seed, or None if the program has not set one."""
     return _process.seed
 
 

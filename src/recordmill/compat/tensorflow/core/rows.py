@@ -1,4 +1,4 @@
-"""Vectors of byte strings that share one buffer until their first use, which converts them to Python objects."""
+"""Vectors of byte strings that are stored in one buffer and converted to Python objects on first use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StringVector(Tensor):
 
     @property
     def buffer(self) -> Ragged | None:
-        """The byte strings in one buffer; None once they have been converted to an array of bytes objects."""
+        """The byte strings in one buffer, or None once they have been converted to an array of bytes objects."""
         return self._buffer
 
     @property

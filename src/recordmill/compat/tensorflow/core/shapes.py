@@ -17,22 +17,22 @@ class TensorShape:
 
     @property
     def rank(self) -> int | None:
-        """Number of axes; None if unknown."""
+        """Number of axes, or None if unknown."""
         return None if self._dims is None else len(self._dims)
 
     ndims = rank
 
     @property
     def dims(self) -> list[int | None] | None:
-        """Lengths of the axes; None if their number is unknown."""
+        """Lengths of the axes, or None if their number is unknown."""
         return None if self._dims is None else list(self._dims)
 
     def as_list(self) -> list[int | None]:
-        """Return the lengths of the axes; ValueError if their number is unknown."""
+        """Return the lengths of the axes; raise ValueError if their number is unknown."""
         return list(self._known_dims())
 
     def num_elements(self) -> int | None:
-        """Return the product of the lengths; None if one is unknown."""
+        """Return the product of the lengths, or None if one is unknown."""
         return math.prod(length or 0 for length in self._known_dims()) if self.is_fully_defined() else None
 
     def is_fully_defined(self) -> bool:

@@ -26,7 +26,7 @@ _CLASS_NAMES = {
 
 
 class DatasetBase(LegacyDataset):
-    """Base class of `Dataset`: holds a pipeline node and options; transformations are added by subclasses."""
+    """Base class of `Dataset`. It holds a pipeline node and options; subclasses add transformations."""
 
     def __init__(self, node: Node, options: Options | None = None) -> None:
         self.node = node

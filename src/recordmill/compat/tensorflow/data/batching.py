@@ -94,7 +94,7 @@ class Batch(Node):
         return pack_structure(values[0], [self.combine_leaf(list(rows), number) for number, rows in enumerate(columns)])
 
     def combine_leaf(self, values: BatchValue, number: int) -> Any:
-        """Combine the values of leaf `number` of all elements; a native map may already have stacked them."""
+        """Combine the values that all elements have for leaf `number`; a native map may already have stacked them."""
         return values.tensor if isinstance(values, BatchColumn) else stack_leaf(values, number)
 
     def cardinality(self) -> int:
@@ -137,7 +137,7 @@ class PaddedBatch(Batch):
 
 
 class _DeferredMapRunner:
-    """Runs the deferred maps (those that a batch node runs) on groups of elements, and builds the batches."""
+    """Runs the deferred maps of a batch node on groups of elements, and builds the batches."""
 
     def __init__(self, maps: list[Map], batch: Batch) -> None:
         self._maps, self._batch = maps, batch
@@ -169,7 +169,7 @@ class _DeferredMapRunner:
 
 
 def find_deferred_maps(batch: Batch) -> list[Map]:
-    """Return the maps that run on whole batches for `batch`; an empty list if none parses records or decodes images."""
+    """Return the maps that `batch` runs on whole batches; return [] if none parses records or decodes images."""
     maps: list[Map] = []
     node: Node = batch.input
     while node.forwards_elements or isinstance(node, Map):
@@ -184,13 +184,13 @@ def find_deferred_maps(batch: Batch) -> list[Map]:
 
 
 def _may_run_in_batches(node: Map) -> bool:
-    """Return whether threads may run a map: a traced map must allow any order, others need `num_parallel_calls` > 1."""
+    """Return whether threads may run a map: traced maps must allow any order, others need `num_parallel_calls` > 1."""
     trace = node.function.trace()
     return not trace.in_order if isinstance(trace, Trace) else node.num_parallel_calls > 1
 
 
 def _parses_or_decodes(node: Map) -> bool:
-    """Return whether a map parses records or decodes images; True if its function cannot be traced."""
+    """Return whether a map parses records or decodes images; also return True if its function cannot be traced."""
     trace, native = node.function.trace(), node.function.plan_native()
     if isinstance(trace, Trace):
         return trace.decodes_images or (isinstance(native, NativeMap) and native.parses)
@@ -236,7 +236,7 @@ class Unbatch(Node):
 
 
 def _has_known_spec(node: Node) -> bool:
-    """Return whether a node's spec is known without running Python functions, and thus holds for all elements."""
+    """Return whether a node's spec holds for all elements because it is known without running Python functions."""
     if isinstance(node, Map):
         trace = node.function.trace()
         if not isinstance(trace, Trace) or trace.spec() is None:

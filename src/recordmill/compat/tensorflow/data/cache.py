@@ -24,7 +24,7 @@ from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
 from recordmill.compat.tensorflow.files.errors import translate_errors
 from recordmill.compat.tensorflow.io.records import tf_record_iterator
 
-# Suffix of cache files, so that they do not replace TensorFlow's own cache files of the same name.
+# Suffix of cache files. It keeps them from replacing TensorFlow's own cache files of the same name.
 SUFFIX = ".cache.tfrecord"
 
 

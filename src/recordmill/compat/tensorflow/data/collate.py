@@ -20,7 +20,7 @@ from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow, stack_ragge
 from recordmill.compat.tensorflow.data.structures import has_same_structure, leaves, pack_structure, take_row
 from recordmill.types import RecordRef
 
-# Largest size in bytes of an array that `store_as_rows` builds, because elements and array are in memory at once.
+# Largest size in bytes of an array that `store_as_rows` builds. Elements and array are in memory at the same time.
 _MAX_BYTES = 256 << 20
 
 
@@ -32,7 +32,7 @@ class ElementTable:
         self.arrays: list[NDArray[Any]] = [leaf.values for leaf in leaves(value)]
 
     def row(self, position: int) -> Any:
-        """Return the value of one element, as copies that do not keep the whole table in memory."""
+        """Return a copy of one element's value, which does not keep the whole table in memory."""
         return pack_structure(self.structure, [_copy_row(array, position) for array in self.arrays])
 
 

@@ -32,7 +32,7 @@ _THREADS_PER_DATASET = 3
 
 
 class Interleave(Node):
-    """Elements of the datasets that a function returns, interleaved; for `flat_map`, `cycle_length` is 1."""
+    """Interleaved elements of the datasets that a function returns; for `flat_map`, `cycle_length` is 1."""
 
     runs_python = True
 
@@ -115,7 +115,7 @@ def default_cycle_length(num_parallel_calls: Any = None) -> int:
 
 
 class Zip(Node):
-    """Structures with one element of each input dataset; they end when the first dataset ends."""
+    """Structures with one element of each input dataset; the shortest dataset determines their number."""
 
     def __init__(self, structure: Any, *inputs: Node) -> None:
         super().__init__(*inputs)
@@ -152,7 +152,7 @@ class Concatenate(Node):
     def __init__(self, first: Node, second: Node) -> None:
         super().__init__(first, second)
         if not (calls_python(first) or calls_python(second)):
-            self.spec()  # raise an error now if the elements are incompatible
+            self.spec()  # Raises an error now if the elements are incompatible.
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         for node in self.inputs:
@@ -191,7 +191,7 @@ class Enumerate(Node):
 
 
 class ChooseInput(Node):
-    """Elements taken from several inputs; `choices` yields the number of the input that the next element comes from."""
+    """Elements taken from several inputs; for each element, `choices` yields the number of the input."""
 
     def __init__(self, nodes: list[Node], choices: Node, stop: bool, unused: AbstractSet[int] = frozenset()) -> None:
         super().__init__(*nodes)
@@ -231,5 +231,5 @@ class ChooseInput(Node):
 
 
 def calls_python(node: Node) -> bool:
-    """Return whether a node, or a node before it, runs functions of the user."""
+    """Return whether a node or one of the nodes before it calls user functions."""
     return node.runs_python or any(map(calls_python, node.inputs))

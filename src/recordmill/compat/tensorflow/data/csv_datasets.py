@@ -25,7 +25,7 @@ from recordmill.compat.tensorflow.files.gfile import glob
 from recordmill.compat.tensorflow.io.csv_lines import decode_csv
 from recordmill.types import RecordRef
 
-# Dtypes to choose from for a column without a declared dtype, from the narrowest to the widest.
+# Candidate dtypes for a column without a declared dtype, from the narrowest to the widest.
 _DTYPES = (int32, int64, float32, float64, string)
 
 

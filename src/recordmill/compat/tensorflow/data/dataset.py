@@ -94,7 +94,7 @@ class Dataset(DatasetFactories):
         return self._with_node(Shuffle(self.node, to_int(buffer_size, "buffer_size"), number, again))
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
-        """Repeat the elements; without end if `count` is None or negative."""
+        """Repeat the elements `count` times, or endlessly if `count` is None or negative."""
         return self._with_node(Repeat(self.node, -1 if count is None else to_int(count, "count")))
 
     def take(self, count: int, name: str | None = None) -> Dataset:
@@ -114,7 +114,7 @@ class Dataset(DatasetFactories):
         return self._with_node(Prefetch(self.node, -1 if buffer_size is None else to_int(buffer_size, "buffer_size")))
 
     def cache(self, filename: str | os.PathLike[str] = "", name: str | None = None) -> Dataset:
-        """Keep the elements of the first complete pass, in memory or in a file that only recordmill reads."""
+        """Keep the elements of the first complete pass, in memory or in a file that only recordmill can read."""
         path = to_path_str(filename)
         return self._with_node(CacheFile(self.node, path) if path else Cache(self.node))
 
@@ -134,7 +134,7 @@ class Dataset(DatasetFactories):
         deterministic: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Combine consecutive elements into batches; the last one may be smaller."""
+        """Combine consecutive elements into batches; the last batch may be smaller."""
         return self._with_node(Batch(self.node, to_int(batch_size, "batch_size"), bool(drop_remainder)))
 
     def padded_batch(
@@ -148,7 +148,7 @@ class Dataset(DatasetFactories):
         """Combine elements into batches; pad each axis to `padded_shapes` or to the longest element."""
         size = to_int(batch_size, "batch_size")
         shapes = values = None
-        with suppress(NoElementsError):  # an empty dataset has nothing to pad
+        with suppress(NoElementsError):  # An empty dataset has nothing to pad.
             shapes = None if padded_shapes is None else check_padded_shapes(self.element_spec, padded_shapes)
             values = None if padding_values is None else check_padding_values(self.element_spec, padding_values)
         return self._with_node(PaddedBatch(self.node, size, bool(drop_remainder), shapes, values))

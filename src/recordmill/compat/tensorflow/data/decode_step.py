@@ -64,14 +64,14 @@ class DecodeStep:
         return BatchColumn(Tensor(rm.decode_batch(data, {"image": self._image}, empty=empty)["image"]))
 
     def _crop_windows(self, known: Mapping[int, Any], files: list[bytes] | rm.Ragged) -> NDArray[Any] | None:
-        """Return crop windows as (x, y, width, height); None if a window or the size of an image is unknown."""
+        """Return crop windows as (x, y, width, height), or None if a window or the size of an image is unknown."""
         if isinstance(self._window, SymbolicTensor):
             windows = known[self._window.number]
             is_array = isinstance(windows, BatchColumn) and windows.array.shape == (len(files), 4)
             return windows.array[:, [1, 0, 3, 2]] if is_array else None
         fraction = self._window or 1.0
         sizes = np.asarray(rm.image_sizes(files, like="tensorflow"), np.int64)
-        offsets = ((sizes - sizes.astype(np.float64) * fraction) / 2).astype(np.int64)  # rounds like central_crop
+        offsets = ((sizes - sizes.astype(np.float64) * fraction) / 2).astype(np.int64)  # Rounds like `central_crop`.
         return np.hstack([offsets, sizes - 2 * offsets])[:, [1, 0, 3, 2]] if sizes.all() else None
 
     def _is_decoded_like_tensorflow(self, head: bytes) -> bool:
@@ -148,8 +148,8 @@ def _create_decode_step(
 
 
 def _constant_crop_fraction(crop: RecordedCall) -> float | None:
-    """Return the fraction of a `central_crop`; None unless it is a valid constant."""
-    fraction: Any = crop.args[1]  # the tracer passes this argument by position
+    """Return the fraction of a `central_crop`, or None if it is not a valid constant."""
+    fraction: Any = crop.args[1]  # The tracer passes this argument by position.
     return float(fraction) if isinstance(fraction, float | np.floating) and 0 < fraction <= 1 else None
 
 

@@ -41,8 +41,8 @@ Step: TypeAlias = Element | FailedElement
 class ExecutionOptions:
     """Options of one pass over a pipeline.
 
-    If `native` is False, every function runs element by element. The maps in `deferred` pass on their input instead
-    of running; the batch after them runs them on whole batches.
+    If `native` is False, every function runs element by element. The maps in `deferred` do not run but
+    pass on their input; the batch node after them runs them on whole batches.
     """
 
     native: bool = True
@@ -109,7 +109,7 @@ class NoElementsError(ValueError):
 
 
 def map_sample_values(function: Callable[[Any], Any], values: Iterator[Any]) -> Iterator[Any]:
-    """Yield a function's results for sample values; raise its first error only if it succeeds for no value."""
+    """Yield a function's results for sample values; raise the first error only if no call succeeds."""
     first_error: Exception | None = None
     num_results = 0
     for number, value in enumerate(values):

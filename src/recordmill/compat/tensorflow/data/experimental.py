@@ -46,7 +46,7 @@ Transformation = Callable[[Any], Any]
 
 
 class AutoShardPolicy(enum.IntEnum):
-    """How distribution strategies divide a dataset; has no effect here."""
+    """Policy by which distribution strategies divide a dataset; it has no effect here."""
 
     OFF = -1
     AUTO = 0
@@ -62,7 +62,7 @@ class TFRecordWriter:
         self._filename, self._compression_type = filename, compression_type
 
     def write(self, dataset: Any) -> None:
-        """Write each element of `dataset`, a scalar string, to the file as one record."""
+        """Write each element of `dataset` to the file as one record; elements must be scalar strings."""
         with records.TFRecordWriter(self._filename, self._compression_type or "") as writer:
             for record in dataset:
                 if not isinstance(record, Tensor) or record.dtype != string or record.ndim:

@@ -1,4 +1,4 @@
-"""``Dataset.explain``: describe which functions run natively, which element by element, and why."""
+"""``Dataset.explain``: describe which functions run natively, which run element by element, and why."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recordmill.concurrency.threads import num_cpus
 
 
 def explain(node: Node) -> str:
-    """Return one line of text per user function, in the order of the pipeline: how the function runs."""
+    """Return one line of text per user function, in pipeline order, that says how the function runs."""
     return "\n".join(_describe_functions(node, True, {})) or "no functions"
 
 

@@ -87,7 +87,7 @@ class DatasetFactories(DatasetBase):
 
     @classmethod
     def zip(cls, *args: Any, datasets: Any = None, name: str | None = None) -> Self:
-        """Combine elements of several datasets in the structure (tuple or dict) in which the datasets are passed."""
+        """Combine elements of several datasets in the same structure (tuple or dict) as that of the datasets."""
         if bool(args) == (datasets is not None):
             raise TypeError("zip() must be called with positional datasets or with `datasets`, not both or neither")
         structure = datasets if datasets is not None else args[0] if len(args) == 1 else args
@@ -110,7 +110,7 @@ class DatasetFactories(DatasetBase):
 
     @classmethod
     def choose_from_datasets(cls, datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True) -> Self:
-        """Take each element from that one of `datasets` whose number `choice_dataset` yields."""
+        """Take each element from the dataset whose position in `datasets` is the next value of `choice_dataset`."""
         return cls._from_node(ChooseInput([one.node for one in datasets], choice_dataset.node, stop_on_empty_dataset))
 
     @classmethod

@@ -44,7 +44,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.errors import RecordmillError
 from recordmill.types import RecordRef
 
-# Smallest and largest number of records in one read, and the largest number in a read of whole batches.
+# Smallest and largest number of records per read, and the largest number per read if whole batches are read.
 _MIN_RECORDS, _MAX_RECORDS, _MAX_BATCH_RECORDS = 16, 256, 4096
 # Size in bytes of a group of records that fits into the processor's cache. It limits the records in one read.
 _GROUP_BYTES = 2 << 20

@@ -66,9 +66,8 @@ class UserFunction:
         """Run the trace or, if there is none, the Python function on one element."""
         result = self.trace()
         if isinstance(result, Trace):
-            return convert_function_result(
-                result(value)
-            )  # an operation may have returned a list, which becomes a tuple
+            # An operation may have returned a list, which becomes a tuple.
+            return convert_function_result(result(value))
         token = SIZES_UNKNOWN.set(not self._has_fixed_size_input)
         try:
             return self.call_python(value)
@@ -96,7 +95,7 @@ def _to_tensor_leaf(value: Any) -> Any:
     if isinstance(value, RaggedRow):
         return Tensor(value.values)
     if isinstance(value, SymbolicTensor) and value.of_graph:
-        return np.asarray(value)  # raises an error, because the symbolic tensor has no value yet
+        return np.asarray(value)  # This raises an error, because the symbolic tensor has no value yet.
     if isinstance(value, (SymbolicTensor, *TENSORS)) or hasattr(type(value), "element_spec"):
         return value
     if value is None:
@@ -138,7 +137,7 @@ _FAMILIES: tuple[tuple[type[Exception], type[OpError]], ...] = (
 
 
 def _combined_error_class(kind: type[Exception]) -> type[OpError]:
-    """Return a class derived from both `kind` and its TensorFlow error class or, if that fails, the latter."""
+    """Return a subclass of `kind` and its TensorFlow error class, or only the latter if they cannot be combined."""
     if kind not in _CLASSES:
         family = next((family for base, family in _FAMILIES if issubclass(kind, base)), UnknownError)
         try:

@@ -117,7 +117,7 @@ class RaggedBatch(Batch):
 
 
 def _axes_of_differing_length(rows: list[Any]) -> list[int]:
-    """Return the batch axes along which elements differ in length, which an inferred spec may not show, and 0."""
+    """Return axis 0 and the batch axes along which elements differ in length; an inferred spec may miss such axes."""
     if not all(type(row) is Tensor for row in rows):
         return [0]
     lengths = zip(*(row.values.shape for row in rows), strict=True)

@@ -1,4 +1,4 @@
-"""Infer the dtypes and shapes of symbolic tensors, which `element_spec` and `shape` need."""
+"""Infer the dtypes and shapes of symbolic tensors, for `element_spec` and `shape`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 def infer_specs(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the specs of a call's result, in the structure of the result; an unknown spec is None."""
+    """Return the specs of a call's result in the structure of the result; unknown specs are None."""
     rule = _RULES.get(name)
     try:
         return None if rule is None else rule(*args, **kwargs)
     except (TypeError, ValueError, AttributeError, IndexError):
-        return None  # the operation itself reports what is wrong with its arguments
+        return None  # The operation itself reports what is wrong with its arguments.
 
 
 def _feature_spec(feature: Any, *outer: int | None) -> TensorSpec | None:
@@ -72,7 +72,7 @@ def _cast_spec(x: Any, dtype: Any, *_: Any, **__: Any) -> TensorSpec:
 
 
 def _arithmetic_spec(x: Any, y: Any, *_: Any, **__: Any) -> Any:
-    """Return the tensor operand's spec if the other operand is a Python number, which does not change it; else None."""
+    """Return the tensor's spec if the other operand is a Python number, which has no effect on it; otherwise None."""
     if isinstance(y, int | float):
         return x.spec
     return y.spec if isinstance(x, int | float) else None

@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.data.structures import to_numpy
 class Iterator:
     """Iterator over the elements of a dataset; its threads end when it ends, is closed or is garbage-collected.
 
-    A failed element raises, and the next call continues after it, as in TensorFlow.
+    A failed element raises its error, and the next call continues with the element after it, as in TensorFlow.
     """
 
     def __init__(self, node: Node, convert: Callable[[Any], Any] | None = None) -> None:
@@ -35,7 +35,7 @@ class Iterator:
 
     @staticmethod
     def from_string_handle(string_handle: Any, output_types: Any, output_shapes: Any = None, *unused: Any) -> Any:
-        """Create a TensorFlow 1 iterator over the dataset whose string handle a session feeds."""
+        """Create a TensorFlow 1 iterator that reads from the iterator whose string handle a session feeds."""
         from recordmill.compat.tensorflow.graphs.iterators import from_string_handle
 
         return from_string_handle(string_handle, output_types, output_shapes, *unused)
@@ -62,7 +62,7 @@ class Iterator:
             try:
                 raise step.error
             finally:
-                del step, self  # the traceback would keep the iterator and its threads alive
+                del step, self  # The traceback would keep the iterator and its threads alive.
         return step.value if self._convert is None else self._convert(step.value)
 
     next = __next__

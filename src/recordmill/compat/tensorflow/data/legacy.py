@@ -69,7 +69,7 @@ def output_shapes_of(dataset_or_iterator: Any) -> Any:
 
 
 def create_one_shot_iterator(dataset: Any, *, is_eager_by_default: bool) -> Any:
-    """``tf.compat.v1.data.make_one_shot_iterator``: return elements if eager, else symbolic tensors."""
+    """``tf.compat.v1.data.make_one_shot_iterator``: iterate over elements or, if not eager, symbolic tensors."""
     from recordmill.compat.tensorflow.graphs.iterators import GraphIterator, store_eager_element
     from recordmill.compat.tensorflow.graphs.modes import is_eager
 
@@ -79,7 +79,7 @@ def create_one_shot_iterator(dataset: Any, *, is_eager_by_default: bool) -> Any:
 
 
 def create_initializable_iterator(dataset: Any, *, is_eager_by_default: bool) -> Any:
-    """``tf.compat.v1.data.make_initializable_iterator``: return symbolic tensors for sessions."""
+    """``tf.compat.v1.data.make_initializable_iterator``: create an iterator of symbolic tensors for sessions."""
     from recordmill.compat.tensorflow.graphs.iterators import GraphIterator
     from recordmill.compat.tensorflow.graphs.modes import is_eager
 

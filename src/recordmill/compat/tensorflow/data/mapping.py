@@ -46,7 +46,7 @@ from recordmill.concurrency.threads import map_ordered, num_cpus
 THREAD_NAME = "recordmill-data"
 # Number of finished elements that may wait for the consumer, so that threads keep working while it builds a batch.
 _RESULTS_AHEAD = 4
-# Largest number of elements of a chunk, and approximate largest number of bytes of its results.
+# Largest number of elements in a chunk, and approximate limit on the bytes of its results.
 MAX_CHUNK, _CHUNK_BYTES = 64, 4 << 20
 # Elements with more bytes than this are processed one by one, because stacking them costs more than it saves.
 _LARGE_BYTES = 64 << 10
@@ -55,7 +55,7 @@ _MAX_FAILURES = 3
 
 
 class DeferredElement(Element):
-    """Element on which some map functions have not run yet, with its position in the pass of each of these maps."""
+    """Element to which deferred maps have not been applied yet, with its position in the current pass of each map."""
 
     __slots__ = ("input", "positions")
 
@@ -102,7 +102,7 @@ class Map(Node):
         return native
 
     def num_threads(self) -> int:
-        """Return the number of threads that run the function; 0 for the thread of the caller."""
+        """Return the number of threads that run the function, or 0 if the calling thread runs it."""
         trace = self.function.trace()
         is_slow = isinstance(trace, Trace) and trace.decodes_images and not trace.in_order
         return self.num_parallel_calls or (num_cpus() if is_slow and not is_behind_generator(self.input) else 0)
@@ -140,7 +140,7 @@ class Map(Node):
 
 
 def _clear_batch_size(seen: Any, node: Node) -> Any:
-    """In specs inferred from the first batch, replace its size by None if the batches of `node` may differ in size."""
+    """In specs inferred from the first batch, replace the batch size by None if other batches may differ in size."""
     inputs = list(leaves(node.spec()))
     if not all(isinstance(leaf, TensorSpec) and leaf.shape.rank and leaf.shape[0] is None for leaf in inputs):
         return seen
@@ -151,12 +151,12 @@ def _clear_batch_size(seen: Any, node: Node) -> Any:
 
 
 def is_behind_generator(node: Node) -> bool:
-    """Return whether elements come from a Python generator, which must not be advanced further than the consumer."""
+    """Return whether elements come from a Python generator, which must not run ahead of the consumer."""
     return isinstance(node, FromGenerator) or any(map(is_behind_generator, node.inputs))
 
 
 class GroupRunner:
-    """Callable that processes a group of elements at once or, if an element or `run_group` fails, one by one."""
+    """Callable that processes a group of elements at once or, after an error, one by one."""
 
     def __init__(self, run_group: Callable[[list[Any]], Any], run_single: Callable[[Any], Any]) -> None:
         self._run_group, self._run_single, self._num_failures = run_group, run_single, 0

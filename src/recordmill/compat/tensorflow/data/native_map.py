@@ -179,7 +179,7 @@ def _processes_whole_batch(step: RecordedCall | DecodeStep) -> bool:
 
 
 def _find_exclusive_followers(position: int, calls: Sequence[RecordedCall], uses: Mapping[int, int]) -> Iterator[int]:
-    """Yield `position`, then the positions of the calls after it that are each the only user of the previous result."""
+    """Yield `position` and the positions of the chain of calls after it, each the only user of the previous result."""
     yield position
     while len(calls[position].outputs) == 1 and uses[number := calls[position].outputs[0][0]] == 1:
         position = next((other for other, call in enumerate(calls) if number in call.inputs), -1)
@@ -297,7 +297,7 @@ _PARSE_ARGUMENTS = {
 
 
 def _parse_arguments(call: RecordedCall) -> dict[str, Any] | None:
-    """Return the arguments of a parsing call by name; None if batches do not support one of them."""
+    """Return the arguments of a parsing call by name, or None if batches do not support one of them."""
     names = _PARSE_ARGUMENTS.get(call.name, ())
     arguments = dict(zip(names, call.args, strict=False)) | call.kwargs
     return arguments if set(arguments) <= set(names) and len(arguments) == len(call.args) + len(call.kwargs) else None
@@ -356,7 +356,7 @@ def _parse_example_records(call: RecordedCall, features: Mapping[str, Any], reco
 
 
 def _split_sparse_by_record(sparse: SparseTensor, count: int, feature: Any) -> list[Any]:
-    """Split the sparse tensor of a batch by record, into the values that parsing each record alone would return."""
+    """Split the sparse tensor of a batch into one value per record, as if each record had been parsed alone."""
     values = sparse.values.values
     splits = np.searchsorted(sparse.indices.values[:, 0], np.arange(count + 1)).tolist()
     rows = [values[start:stop] for start, stop in pairwise(splits)]

@@ -9,7 +9,7 @@ _SCALARS = ("dataset_name", "deterministic", "experimental_slack")
 
 
 class Options:
-    """``tf.data.Options``; an option that was not set is None if it is a scalar, else an empty group."""
+    """``tf.data.Options``; an unset option is None, and an unset group of options is empty."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -109,7 +109,7 @@ class Skip(Node):
         return 0 if self._count < 0 else max(length - self._count, 0)
 
     def sample_values(self) -> Iterator[Any]:
-        """Return the input's sample values; skip the first `count` if they are few: they may be header lines."""
+        """Return the input's sample values; skip the first `count` if it is a small number, as for header lines."""
         values = self.input.sample_values()
         return islice(values, self._count, None) if 0 < self._count <= _MAX_HEADER_ELEMENTS else values
 

@@ -76,7 +76,7 @@ def _parse_shape(lengths: Any) -> TensorShape:
 
 
 def check_padding_values(spec: Any, values: Any) -> list[Any]:
-    """Check `padding_values` and return one per leaf of the elements; None stands for the default."""
+    """Check `padding_values` and return one value per leaf of the elements; None stands for the default."""
     specs = list(leaves(spec))
     parts: Sequence[Any] = [values] * len(specs) if children(values) is None else list(leaves(values))
     return [

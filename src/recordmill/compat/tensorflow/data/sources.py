@@ -132,7 +132,7 @@ class Range(Source):
 
 
 class RandomChoices(Source):
-    """Endless sequence of random input numbers for `ChooseInput`, drawn with weights by a NumPy generator."""
+    """Endless sequence of input numbers for `ChooseInput`, drawn by a NumPy generator with the given weights."""
 
     def __init__(self, weights: Any, seed: int | None, *, reshuffle: bool) -> None:
         super().__init__()
@@ -176,7 +176,7 @@ class FromGenerator(Node):
     def _convert_to_element(self, value: Any) -> Step:
         try:
             return Element(self._convert_yielded(value))
-        except InvalidArgumentError as error:  # one bad value does not end the generator
+        except InvalidArgumentError as error:  # One bad value does not end the generator.
             return FailedElement(error)
 
     def cardinality(self) -> int:
@@ -189,7 +189,7 @@ class FromGenerator(Node):
         return map(self._convert_yielded, iter(self._function(*self._args)))
 
     def _convert_yielded(self, value: Any) -> Any:
-        if isinstance(self._signature, TensorSpec):  # a tuple that the generator yields becomes one tensor
+        if isinstance(self._signature, TensorSpec):  # A tuple that the generator yields becomes one tensor.
             return _convert_leaf_by_spec(self._signature, value)
         if isinstance(value, list) and isinstance(self._signature, tuple):
             value = tuple(value)

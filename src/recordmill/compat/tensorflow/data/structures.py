@@ -19,7 +19,7 @@ TENSORS = (Tensor, SparseTensor, RaggedTensor)
 
 
 def children(value: Any) -> list[Any] | None:
-    """Return the values of a tuple, or of a mapping sorted by key as in TensorFlow; None for a leaf."""
+    """Return the values of a tuple or mapping, or None for a leaf; mappings are sorted by key, as in TensorFlow."""
     if isinstance(value, tuple):
         return list(value)
     if isinstance(value, Mapping):
@@ -33,7 +33,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def _list_leaves(value: Any) -> list[Any]:
-    if type(value) is Tensor:  # the most frequent case; `children` is slower
+    if type(value) is Tensor:  # This is the most frequent case, and `children` is slower.
         return [value]
     inside = children(value)
     return [value] if inside is None else [leaf for one in inside for leaf in _list_leaves(one)]
@@ -52,7 +52,7 @@ def map_structure(function: Callable[..., Any], value: Any, *others: Any) -> Any
 
 
 def pack_structure(value: Any, new: Iterable[Any]) -> Any:
-    """Return a structure like that of `value`, with the leaves `new`."""
+    """Return a structure like `value` whose leaves are `new`."""
     leaf = iter(new)
     if type(value) is Tensor:
         return next(leaf)

@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 Kind = TypeVar("Kind")
-# Largest number of rows that a traced function may iterate over; each row becomes an operation of the trace.
+# Largest number of rows that a traced function may iterate over, because each row adds an operation to the trace.
 _MAX_ROWS = 64
 
 
@@ -25,7 +25,7 @@ class SymbolicTensor(TensorOperators):
     """Tensor without a value; functions receive such tensors as arguments while they are traced."""
 
     __slots__ = ("number", "spec")
-    of_graph = False  # True for the values of TensorFlow 1 graphs, which sessions fetch
+    of_graph = False  # True for the values of TensorFlow 1 graphs, which sessions fetch.
 
     def __init__(self, number: int, spec: TensorSpec | None) -> None:
         self.number, self.spec = number, spec
@@ -123,7 +123,7 @@ def substitute_symbols(value: Any, known: Mapping[int, Any]) -> Any:
 
 
 def prepare_substitution(value: Any) -> Callable[[Mapping[int, Any]], Any]:
-    """Return a fast equivalent of ``partial(substitute_symbols, value)``, for many calls."""
+    """Return a function like ``partial(substitute_symbols, value)`` that is faster if it is called many times."""
     if isinstance(value, SymbolicTensor):
         return itemgetter(value.number)
     if next(find_symbolic(value), None) is None:

@@ -28,7 +28,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 # Name prefixes of operations that run user functions or have side effects. A function that calls such an operation
 # processes the elements in order.
 _ORDERED = ("control.", "io.write_file")
-# Operations that call functions. Such a function may use symbolic values from outside, which the tracer cannot see.
+# Operations that call functions. Such a function may use symbolic values of its closure, which the tracer cannot see.
 _CLOSURES = frozenset(
     f"control.{name}"
     for name in ("case", "cond", "foldl", "foldr", "map_fn", "scan", "switch_case", "vectorized_map", "while_loop")
@@ -64,7 +64,7 @@ class RecordedCall:
 
 
 class Trace:
-    """Recorded operations of a function. Values are identified by number; 0, 1, … are the leaves of its argument."""
+    """Recorded operations of a function. Values are identified by number; 0, 1, … are the leaves of the argument."""
 
     def __init__(self, num_inputs: int, calls: tuple[RecordedCall, ...], result: Any) -> None:
         self.num_inputs, self.calls, self.result = num_inputs, calls, result
@@ -79,11 +79,11 @@ class Trace:
         return map_structure(lambda leaf: known[leaf.number] if isinstance(leaf, SymbolicTensor) else leaf, self.result)
 
     def known_specs(self) -> Any:
-        """Return the specs of the result; None where a spec is not known."""
+        """Return the specs of the result, with None where a spec is not known."""
         return map_structure(lambda leaf: leaf.spec if isinstance(leaf, SymbolicTensor) else spec_of(leaf), self.result)
 
     def spec(self) -> Any:
-        """Return the specs of the result; None unless all are known."""
+        """Return the specs of the result, or None if some are unknown."""
         specs = self.known_specs()
         return None if any(leaf is None for leaf in leaves(specs)) else specs
 
@@ -134,7 +134,7 @@ class _Tracer:
         return value
 
     def _round_central_fraction(self, image: Any, central_fraction: Any) -> tuple[Any, Any]:
-        """Return the arguments of central_crop; for unknown image sizes, round the fraction to float32."""
+        """Return the arguments of central_crop; if the image size is unknown, round the fraction to float32."""
         spec = getattr(image, "spec", None)
         is_known = self._fixed_size if spec is None or not spec.shape.rank else None not in list(spec.shape)[-3:-1]
         is_changed = type(central_fraction) is float and not is_known

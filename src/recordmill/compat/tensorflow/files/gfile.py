@@ -73,7 +73,7 @@ class GFile:
             file.write(data)
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
-        """Set the position: relative to the start, the current position (`whence` 1) or the end (2)."""
+        """Set the position, relative to the start (`whence` 0), the current position (1) or the end (2) of the file."""
         if whence not in (0, 1, 2):
             raise InvalidArgumentError(f"whence must be 0, 1 or 2, got {whence}")
         distance = position if offset is None else offset
@@ -197,7 +197,7 @@ def remove(path: Any) -> None:
 
 
 def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """``tf.io.gfile.rename``: rename a file or folder; raise an error if the target exists, unless `overwrite`."""
+    """``tf.io.gfile.rename``: rename a file or folder; raise an error if the target exists and not `overwrite`."""
     source, target = to_path_str(src), to_path_str(dst)
     _check_overwrite(target, overwrite)
     with translate_errors(source):
@@ -207,7 +207,7 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 
 def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """``tf.io.gfile.copy``: copy a file; raise an error if the target exists, unless `overwrite`."""
+    """``tf.io.gfile.copy``: copy a file; raise an error if the target exists and not `overwrite`."""
     source, target = to_path_str(src), to_path_str(dst)
     _check_overwrite(target, overwrite)
     if os.path.isdir(source):

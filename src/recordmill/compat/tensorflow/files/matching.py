@@ -7,7 +7,8 @@ import os
 import re
 
 _WILDCARD = re.compile(r"[*?\[\\]")
-# Sidecar files of a shard (index and entry points) and manifests, which programs that list folders do not expect.
+# Sidecar files of a shard (the index, and the positions in JPEG data where decoding can start) and manifests. Programs
+# that list folders do not expect these files.
 _SIDECAR = re.compile(r"\.(?P<shard>.+)\.(rmx|rme|(?P<manifest>manifest\.json))\Z")
 
 

@@ -27,7 +27,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 _COMPONENTS = frozenset({"values", "indices", "dense_shape", "flat_values", "row_splits"})
 # Operations that take functions are not supported, because symbolic tensors in these functions are not tracked.
 _WITH_FUNCTIONS = frozenset({"control.case", "control.cond", "control.switch_case", "control.while_loop"})
-# Stack of default sessions; the last one is that of the innermost ``with`` block.
+# Stack of default sessions; the last one belongs to the innermost ``with`` block.
 DEFAULT_SESSIONS: list[Any] = []
 
 
@@ -148,9 +148,9 @@ class OperationGraph:
     """Graph of the process, which records calls on symbolic tensors; it is registered in `dispatch.LIBRARIES`."""
 
     def __init__(self) -> None:
-        self.steps: list[GraphStep] = []  # step that computes each value, by the value's number
-        self.fed: dict[int, Any] = {}  # values fed to the running session
-        self.iterators: dict[Any, Any] = {}  # iterators of the running session
+        self.steps: list[GraphStep] = []  # The step that computes each value, by the number of the value.
+        self.fed: dict[int, Any] = {}  # Values that are fed to the running session.
+        self.iterators: dict[Any, Any] = {}  # Iterators of the running session.
 
     def owns_value(self, value: Any) -> bool:
         """Return whether arguments contain symbolic tensors or operations of the graph."""
@@ -286,7 +286,7 @@ def placeholder(dtype: Any, shape: Any = None, name: Any = None) -> Symbol:
 
 
 def global_variables_initializer() -> Operation:
-    """``tf.global_variables_initializer``: return an operation without effect, because variables are ready at once."""
+    """``tf.global_variables_initializer``: return an operation without effect; variables need no initialization."""
     return Operation()
 
 

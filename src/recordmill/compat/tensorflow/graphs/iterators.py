@@ -1,4 +1,4 @@
-"""Iterators of TensorFlow 1, which return symbolic tensors. Also datasets whose values are placeholders."""
+"""TensorFlow 1's iterators, which return symbolic tensors, and datasets whose values are placeholders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LAST_EAGER: list[Any] = []
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NextElementStep:
-    """Step that reads the next element of an iterator each time that a session run needs one."""
+    """Step that reads the next element of an iterator, once in each session run that needs it."""
 
     iterator: GraphIterator | None
     numbers: tuple[int, ...]
@@ -101,7 +101,7 @@ def from_structure(output_types: Any, output_shapes: Any = None, *unused: Any, *
 
 
 def from_string_handle(string_handle: Any, output_types: Any, output_shapes: Any = None, *unused: Any) -> GraphIterator:
-    """Create an iterator over the dataset whose string handle is passed here or fed by a session."""
+    """Return the iterator with the given string handle; a symbolic handle is resolved when a session feeds it."""
     del unused
     if isinstance(string_handle, Symbol):
         return GraphIterator(build_signature(output_types, output_shapes), handle=string_handle)

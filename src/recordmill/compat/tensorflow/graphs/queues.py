@@ -24,7 +24,7 @@ class FileQueue:
 
     def __init__(self, dataset: Any) -> None:
         self.dataset = dataset
-        self.iterators: dict[Any, GraphIterator] = {}  # iterators by class and options of their reader
+        self.iterators: dict[Any, GraphIterator] = {}  # One iterator for each reader class and its options.
 
 
 def string_input_producer(

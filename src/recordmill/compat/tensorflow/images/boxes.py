@@ -88,7 +88,7 @@ class _CropRule:
     def from_arguments(
         cls, covered: Any, ratios: Sequence[float] | None, areas: Sequence[float] | None, attempts: int | None
     ) -> _CropRule:
-        """Create the limits of a random window from TensorFlow's arguments; invalid ones raise InvalidArgumentError."""
+        """Create the limits from TensorFlow's arguments; raise InvalidArgumentError if an argument is invalid."""
         low, high = (0.75, 1.33) if ratios is None else ratios
         smallest, largest = (0.05, 1.0) if areas is None else areas
         max_attempts, min_covered = 100 if attempts is None else attempts, float(to_number(covered))

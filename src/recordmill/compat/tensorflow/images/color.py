@@ -58,7 +58,7 @@ def scale_to_dtype(values: NDArray[Any], dtype: np.dtype[Any], *, saturate: bool
 
 
 def _clip_to_dtype_limits(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    with np.errstate(over="ignore"):  # float16 cannot hold int32 limits
+    with np.errstate(over="ignore"):  # The limits of int32 overflow float16.
         return saturate_cast(values, dtype).values
 
 
@@ -71,7 +71,7 @@ def adjust_brightness(image: Any, delta: Any) -> Tensor:
 
 @op("image.adjust_contrast")
 def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
-    """``tf.image.adjust_contrast``: multiply the deviation of values from the mean of their channel."""
+    """``tf.image.adjust_contrast``: multiply each value's deviation from the mean of its channel by a factor."""
     factor = np.float32(to_number(contrast_factor))
 
     def scale_contrast(floats: Floats) -> Floats:

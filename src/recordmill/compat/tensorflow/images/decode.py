@@ -183,7 +183,7 @@ def _decode_still(contents: Any, channels: int, dtype: np.dtype[Any], jpeg: _Jpe
 def _decode_any_format(
     data: bytes, channels: Any, dtype: np.dtype[Any], jpeg: _JpegOptions, *, all_frames: bool
 ) -> NDArray[Any]:
-    """Decode an image. If `all_frames`, GIF and WebP give an array (frames, height, width, channels)."""
+    """Decode an image. With `all_frames`, a GIF or WebP gives an array (frames, height, width, channels)."""
     wanted, name = _check_channels(channels), _detect_format(data)
     if name == "PNG":
         return _decode_png(data, wanted, dtype)

@@ -41,10 +41,10 @@ def _generate_words(third: int, fourth: int, key: tuple[int, int]) -> Iterator[i
 
 
 def _compute_blocks(counter: tuple[int, int, int, int], key: tuple[int, int], num_blocks: int) -> list[int]:
-    """Return four random 32-bit words for each of `num_blocks` counters; the first word of the counters increases."""
+    """Return four random 32-bit words for each of `num_blocks` consecutive counters; their first words count up."""
     first, second, third, fourth = counter
     draws = Draws(key[1] << 32 | key[0], epoch=fourth)
-    # `Draws` takes the counter's second word and half of its third as a position, and the other half as a stage number.
+    # In `Draws`, the position is the second word and the lower half of the third; the stage is the upper half.
     pairs = draws.words([(third & 0xFFFF) << 32 | second], third >> 16, 2 * num_blocks, first=2 * first)
     return [word for pair in pairs[0].tolist() for word in (pair & _WORD, pair >> 32)]
 

@@ -48,7 +48,7 @@ def resize(
 ) -> Tensor:
     """``tf.image.resize``: resize an image or a batch to `size` (height, width) with one of the `ResizeMethod` filters.
 
-    The methods lanczos3, lanczos5, gaussian and mitchellcubic leave images that already have the size unfiltered.
+    The methods lanczos3, lanczos5, gaussian and mitchellcubic do not filter images that already have this size.
     """
     pixels = array_of(images)
     target = compute_output_size(pixels, size, preserve_aspect_ratio=preserve_aspect_ratio)

@@ -68,7 +68,7 @@ def decode_compressed(bytes: Any, compression_type: str = "") -> Tensor:  # noqa
 def _inflate(data: bytes, window_bits: int) -> bytes:
     stream = zlib.decompressobj(window_bits)
     try:
-        # Deflate expands data at most 1032 times.
+        # No size limit is needed, because Deflate expands data by a factor of at most 1032.
         found = stream.decompress(data)
     except zlib.error as error:
         message = str(error).replace("Error", "error", 1).replace(" while decompressing data", "")

@@ -76,7 +76,7 @@ class TFRecordOptions:
 
 
 class _OutputFile:
-    """Record file being written; only the process that created it writes to it, forked processes do not."""
+    """Record file that is being written. Only the process that created it writes to it; forked processes do not."""
 
     def __init__(self, path: str, options: TFRecordOptions) -> None:
         self.path, self.process = path, os.getpid()
@@ -100,7 +100,7 @@ class TFRecordWriter:
     """``tf.io.TFRecordWriter``: write a TFRecord file, which appears under its name when the writer is closed.
 
     Until then, and after an exception in a ``with`` block, an existing file of that name is unchanged. A writer
-    without references is closed, as are all writers when the program ends.
+    is also closed when it is garbage-collected or the program ends.
     """
 
     def __init__(self, path: Any, options: Any = None) -> None:

@@ -173,7 +173,7 @@ def _require_shape(key: str, feature: Any) -> tuple[int, ...]:
 
 
 def _convert_default(feature: Any, dtype: DType, shape: tuple[int, ...]) -> NDArray[Any] | None:
-    # An empty default of an empty shape does not make the feature optional.
+    # For an empty shape, an empty default value does not make the feature optional.
     if feature.default_value is None or not (np.size(feature.default_value) or math.prod(shape)):
         return None
     values = array_of(feature.default_value, dtype)

@@ -80,13 +80,13 @@ def serialize_tensor(tensor: Any, name: Any = None) -> Tensor:
 
 @op("io.parse_tensor")
 def parse_tensor(serialized: Any, out_type: Any, name: Any = None) -> Tensor:
-    """``tf.io.parse_tensor``: parse a ``TensorProto``, from `serialize_tensor` or TensorFlow."""
+    """``tf.io.parse_tensor``: parse a ``TensorProto`` that `serialize_tensor` or TensorFlow has serialized."""
     del name
     wanted, array = as_dtype(out_type), array_of(serialized, dtypes.string)
     if array.ndim:
         raise InvalidArgumentError(f"serialized must be a scalar, got shape {list(array.shape)}")
     proto = messages.TensorProto()
-    # Imported after `messages.TensorProto` is built, which raises a clearer error if protobuf is not installed.
+    # Import this after `messages.TensorProto`, whose creation raises a clearer error if protobuf is not installed.
     from google.protobuf.message import DecodeError
 
     try:

@@ -14,7 +14,7 @@ _MODELS = (".keras", ".h5")
 
 
 class _ModelCheckpoint:
-    """``ModelCheckpoint``: save the model or its weights during training; a file appears when it is complete."""
+    """``ModelCheckpoint``: save the model or its weights during training; a file appears only when it is complete."""
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ _HINT = "pip install 'recordmill[keras]', or set KERAS_BACKEND to jax, torch or 
 
 
 def choose_backend() -> str:
-    """Return the backend that ``KERAS_BACKEND`` names or, if unset or TensorFlow, the first one that is installed."""
+    """Return the backend in ``KERAS_BACKEND`` or, if it is unset or TensorFlow, the first backend that is installed."""
     wanted = os.environ.get("KERAS_BACKEND")
     if wanted and wanted != "tensorflow":
         return wanted
@@ -56,7 +56,7 @@ def load_keras() -> Any:
 
 @functools.cache
 def load_legacy_namespace() -> Any:
-    """Return Keras's namespace that keeps older names for TensorFlow programs or, without one, Keras itself."""
+    """Return Keras's namespace of older names for TensorFlow programs or, if there is none, Keras itself."""
     keras = load_keras()
     try:
         return importlib.import_module(_TF_NAMESPACE)
@@ -82,7 +82,7 @@ class _KerasFinder(MetaPathFinder, Loader):
 
 
 def _find_module(fullname: str) -> str | None:
-    """Return the name of Keras's module for a module below ``tf.keras``; None if Keras has no such module."""
+    """Return the name of Keras's module for a module below ``tf.keras``, or None if Keras has no such module."""
     load_legacy_namespace()
     for namespace in (_TF_NAMESPACE, "keras"):
         name = f"{namespace}.{fullname.removeprefix(_PACKAGE)}"

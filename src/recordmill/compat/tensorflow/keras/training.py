@@ -43,7 +43,7 @@ class DatasetAdapter:
 
     @property
     def num_batches(self) -> int | None:
-        """Number of batches per pass; None if it is unknown or infinite."""
+        """Number of batches per pass, or None if it is unknown or infinite."""
         return self._num_batches
 
     def get_numpy_iterator(self) -> Iterator[Any]:
@@ -142,7 +142,7 @@ def to_arrays(value: Any) -> Any:
 
 
 def _build_optimizer_first(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap ``load_weights`` to build the optimizer first, because Keras restores no state of an unbuilt optimizer."""
+    """Wrap ``load_weights`` to build the optimizer first, because Keras does not restore unbuilt optimizers."""
 
     @functools.wraps(method)
     def load_weights(self: Any, filepath: Any, *args: Any, **kwargs: Any) -> Any:

@@ -103,7 +103,7 @@ class StaticHashTable:
                 raise FailedPreconditionError(f"key {key!r} has two values: {self._values[key]!r} and {value!r}")
 
     def lookup(self, keys: Any, name: Any = None) -> Tensor:
-        """Return the values of keys in a tensor; unknown keys have the default value."""
+        """Return the value of each key in a tensor; unknown keys have the default value."""
         del name
         return look_up_in_table(self, keys)
 
@@ -172,7 +172,7 @@ class StaticVocabularyTable(StaticHashTable):
 
 @op("lookup.find", composite=apply_to_values)
 def look_up_in_table(table: StaticHashTable, keys: Any) -> Tensor:
-    """Return the values of keys in a table. An operation, so that tracers and sessions can record it."""
+    """Return the values of keys in a table. This is an operation, so that tracers and sessions can record it."""
     array = array_of(keys)
     if as_dtype(array.dtype) != table.key_dtype:
         raise TypeError(f"keys must be {table.key_dtype.name}, got {as_dtype(array.dtype).name}")

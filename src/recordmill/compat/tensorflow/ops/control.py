@@ -43,7 +43,7 @@ def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, stric
 
 @op("control.switch_case")
 def switch_case(branch_index: Any, branch_fns: Any, default: Any = None) -> Any:
-    """``tf.switch_case``: call the function at an index; if there is none, call `default` or, if None, the last."""
+    """``tf.switch_case``: call the function at an index; if there is none, call `default` or, without it, the last."""
     branches = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
     pairs = [one if isinstance(one, tuple) else (number, one) for number, one in enumerate(branches)]
     functions: dict[int, Callable[[], Any]] = dict(pairs)
@@ -119,7 +119,7 @@ def scan(
     reverse: bool = False,
     **named_hints: Any,
 ) -> Any:
-    """``tf.scan``: call `fn` on its last result and each row, and stack all results; `reverse` is keyword-only."""
+    """``tf.scan``: call `fn` on its previous result and each row, and stack all results; `reverse` is keyword-only."""
     del hints, named_hints
     columns = [list(as_tensor(one)) for one in nest.flatten(elems)]
     rows = [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
@@ -149,7 +149,7 @@ def no_op() -> None:
 
 @op("control.print", always=True)
 def print(*inputs: Any, output_stream: Any = None, summarize: Any = 3, sep: str = " ", end: str | None = "\n") -> None:  # noqa: A001
-    """``tf.print``: print values, arrays in NumPy's format."""
+    """``tf.print``: print values; arrays are printed in NumPy's format."""
     edge_items = sys.maxsize if summarize is None or int(summarize) < 0 else int(summarize)
     with np.printoptions(edgeitems=min(edge_items, 1000), threshold=edge_items * 2):
         text = sep.join(str(nest.map_structure(_to_printable, one)) for one in inputs)

@@ -78,8 +78,8 @@ LOGICAL: dict[str, np.ufunc] = {
     "logical_xor": np.logical_xor,
 }
 
-# An image of at least this many values is combined with at most this many channel values row by row. NumPy alone
-# would start its inner loop anew for each pixel.
+# If an image has at least _MIN_PIXEL_VALUES values and the other operand is one value for each of at most _MAX_CHANNELS
+# channels, they are combined row by row, because NumPy alone would start its inner loop anew for each pixel.
 _MIN_PIXEL_VALUES, _MAX_CHANNELS = 4096, 32
 
 

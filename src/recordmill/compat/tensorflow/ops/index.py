@@ -176,7 +176,7 @@ def _assign_at(out: NDArray[Any], positions: tuple[NDArray[Any], ...], values: N
     out[positions] = values
 
 
-# Scatter operations, by name, and their functions, which change the values at given positions in place.
+# For each scatter operation, by name, the function that changes the values at given positions in place.
 SCATTERS: dict[str, Callable[..., None]] = {
     "tensor_scatter_nd_add": np.add.at,
     "tensor_scatter_nd_max": np.maximum.at,
@@ -203,7 +203,7 @@ for _name, _function in SCATTERS.items():
 
 @elementwise_op("array.where")
 def where(condition: Any, x: Any = None, y: Any = None) -> Tensor:
-    """``tf.where``: choose values from `x` or `y` by `condition`; without them, return the indices of True."""
+    """``tf.where``: choose values from `x` or `y`; without them, return the indices where `condition` is True."""
     if (x is None) != (y is None):
         raise ValueError("where: x and y must both be given, or neither")
     if x is None:

@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.operators import TensorOperators
 from recordmill.compat.tensorflow.core.tensor import Tensor
 
-# Groups of dtypes, as NumPy's type characters.
+# Groups of dtypes, written as strings of NumPy's type characters.
 FLOATS = "efd"
 SIGNED = FLOATS + "bhilq"
 INTEGERS = "bhilqBHILQ"

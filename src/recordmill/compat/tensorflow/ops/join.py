@@ -20,7 +20,7 @@ _PAD_MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmet
 
 @op("array.stack")
 def stack(values: Any, axis: Any = 0) -> Tensor:
-    """``tf.stack``: join tensors of one shape along a new axis."""
+    """``tf.stack``: join tensors of the same shape along a new axis."""
     if not isinstance(values, list | tuple) or not values:
         values = list(as_tensor(values)) or values
         if not values:

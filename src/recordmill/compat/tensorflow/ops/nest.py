@@ -28,7 +28,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:  # no
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:  # noqa: ARG001
-    """``tf.nest.pack_sequence_as``: return a copy of a structure with other values."""
+    """``tf.nest.pack_sequence_as``: return a copy of a structure with the values of `flat_sequence`."""
     values, count = list(flat_sequence), len(flatten(structure))
     if len(values) != count:
         raise ValueError(f"flat_sequence must have {count} values, as the structure has, got {len(values)}")

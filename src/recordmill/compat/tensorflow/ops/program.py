@@ -24,7 +24,7 @@ def is_tensor(x: Any) -> bool:
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray[Any, Any] | np.generic | None:  # noqa: ARG001
-    """``tf.get_static_value``: return the value of a tensor; None for symbolic tensors and other objects."""
+    """``tf.get_static_value``: return the value of a tensor, or None for symbolic tensors and other objects."""
     return tensor.numpy() if isinstance(tensor, Tensor) else None
 
 

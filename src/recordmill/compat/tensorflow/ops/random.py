@@ -36,7 +36,7 @@ def _draw_uniform(generator: np.random.Generator, shape: Any, minval: Any, maxva
         low, high = array_of(minval, dtype), array_of(1 if maxval is None else maxval, dtype)
         numbers = generator.random(lengths, _float32_or_float64(dtype)) * (high - low) + low
         numbers = np.asarray(numbers, dtype.numpy_dtype)
-        if not (numbers < high).all():  # rounding may give the upper limit itself
+        if not (numbers < high).all():  # Rounding may give the upper limit itself.
             numbers = np.asarray(np.where(numbers < high, numbers, np.maximum(np.nextafter(high, low), low)))
         return Tensor(numbers)
     if dtype.name not in _INTEGERS:

@@ -60,7 +60,7 @@ class TensorArray:
 
     def _convert(self, value: Any) -> Any:
         if isinstance(value, TensorOperators) and not isinstance(value, Tensor):
-            # The dtype and shape of a symbolic tensor may not be known.
+            # The dtype and shape of a symbolic tensor may be unknown.
             return value
         tensor = as_tensor(value, None if isinstance(value, Tensor) else self.dtype)
         if tensor.dtype != self.dtype:

@@ -18,7 +18,7 @@ class Checkpoint(str):
 
 
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> Checkpoint | None:
-    """Return the path of the newest weights file or model file in a folder; None if the folder has neither."""
+    """Return the path of the newest weights file or model file in a folder, or None if the folder has neither."""
     if latest_filename is not None:
         raise UnimplementedError("latest_filename is not supported; the newest file is the latest checkpoint")
     folder = Path(os.fsdecode(checkpoint_dir))

@@ -97,7 +97,7 @@ class _SampledDataset(Dataset):
 
 
 class ArrayDataset(Dataset):
-    """Dataset of arrays: sample ``i`` is a tuple of row ``i`` of each array; of a single array, it is just the row."""
+    """Dataset of arrays: sample ``i`` is a tuple of row ``i`` of each array or, for a single array, just the row."""
 
     def __init__(self, *args: Any) -> None:
         lengths = {len(one) for one in args}

@@ -1,4 +1,4 @@
-"""Datasets of images in record files, in one folder per class, and in the files of MNIST and CIFAR.
+"""Datasets of images: from record files, from one folder per class, or from the files of MNIST and CIFAR.
 
 Nothing is downloaded.
 """
