@@ -177,7 +177,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
     InputError, MissingInputError, LabelError, ImageError
         If the source, a label or an image does not exist or cannot be used. No shard is written.
     UnsupportedPathError
-        If `source` or `destination` is an address, such as ``s3://bucket/train``.
+        If `source` is an address, or the addresses of `destination` are not supported.
     OutputExistsError
         If a shard with one of the new names exists and `overwrite` is False.
     DestinationLockedError
