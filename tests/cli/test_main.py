@@ -103,7 +103,7 @@ def test_missing_shard_is_named_and_exits_with_2(run: Run, tmp_path: Path, name:
 def test_address_of_unknown_scheme_exits_with_2(run: Run, name: str) -> None:
     result = run(name, "hdfs://host/train-*")
     assert result.code == 2 and result.out == ""
-    assert result.err.startswith("error: addresses that begin with hdfs: are not supported")
+    assert result.err.startswith("error: addresses with the scheme 'hdfs' are not supported")
 
 
 def test_error_prints_location_and_hint_on_separate_lines(run: Run, shards: Path) -> None:

@@ -111,7 +111,7 @@ def test_address_of_unknown_scheme_is_rejected(
     name: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(rm.UnsupportedPathError, match=r"that begin with .*: are not supported") as caught:
+    with pytest.raises(rm.UnsupportedPathError, match=r"with the scheme .* are not supported") as caught:
         (USERS_OF_STORAGE | USERS_OF_LOCAL_FILES)[name](address)
     copy = pickle.loads(pickle.dumps(caught.value))
     assert (copy.kind, copy.shard, str(copy)) == ("remote_path", address, str(caught.value))

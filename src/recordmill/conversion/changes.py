@@ -201,7 +201,7 @@ def check_storable(schema: Mapping[str, Feature], codec: PayloadCodec) -> None:
         if len(schema) != 1 or next(iter(schema.values())) != Feature("bytes"):
             names = ", ".join(schema) or "no feature"
             raise FeatureError(
-                "a raw payload stores one feature, which is a single byte string",
+                "a raw payload stores exactly one feature, whose value is a byte string",
                 kind="feature_mismatch",
                 expected="one feature of bytes",
                 found=names,

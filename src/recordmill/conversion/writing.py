@@ -120,7 +120,7 @@ def _fits(found: Any, declared: Any) -> bool:
     return same and (declared.count is None or declared.count == found.count)
 
 
-# Converts the records at some positions of the source; the second argument is the position of the first in the output.
+# Converts the records at the given positions of the source. The second argument is the output position of the first one.
 ConvertChunk = Callable[[Positions, int], ConvertedChunk]
 StartWorkers = Callable[[Converter, int], AbstractContextManager[ConvertChunk]]
 

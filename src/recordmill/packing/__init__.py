@@ -1,1 +1,1 @@
-"""Pack image files and examples into shards: sources list the files, `pack` writes the records."""
+"""Pack image files and examples into shards. A source object lists the files; `pack` writes their records."""

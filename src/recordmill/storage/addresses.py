@@ -57,10 +57,10 @@ def check_path(path: str | os.PathLike[str]) -> str:
         return unquote(f"/{match['rest'].lstrip('/').removeprefix('localhost/')}")
     if scheme not in SCHEMES:
         raise UnsupportedPathError(
-            f"addresses that begin with {match['scheme']}: are not supported",
+            f"addresses with the scheme {match['scheme']!r} are not supported",
             kind="remote_path",
             shard=redact(name),
-            hint=f"use a local path, or an address of one of: {', '.join(f'{known}://' for known in SCHEMES)}",
+            hint=f"use a local path, or an address that begins with one of {', '.join(f'{known}://' for known in SCHEMES)}",
         )
     if not match["rest"].strip("/"):
         message = f"{name} has no bucket and no key"

@@ -21,7 +21,7 @@ def make_one_shot_iterator(dataset: Any) -> Any:
 
 
 def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> Any:
-    """Create an iterator that returns symbolic tensors for sessions and restarts when its initializer is run."""
+    """Create an iterator for sessions: it returns symbolic tensors. Running its initializer starts it again."""
     del shared_name
     return create_initializable_iterator(dataset, is_eager_by_default=True)
 

@@ -54,7 +54,7 @@ class LegacyDataset:
         return create_one_shot_iterator(self, is_eager_by_default=False)
 
     def make_initializable_iterator(self, shared_name: Any = None) -> Any:  # noqa: ARG002
-        """Create an iterator that returns symbolic tensors for sessions and restarts when its initializer is run."""
+        """Create an iterator for sessions: it returns symbolic tensors. Running its initializer starts it again."""
         return create_initializable_iterator(self, is_eager_by_default=False)
 
 
