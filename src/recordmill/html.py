@@ -24,7 +24,7 @@ def format_text(text: object, max_chars: int = 200) -> str:
 
 
 def format_block(title: object, *parts: str) -> str:
-    """Return a title above parts that are HTML already."""
+    """Return the HTML of a section: an escaped title, and parts that are already HTML."""
     return f"<div><div><b>{format_text(title)}</b></div>{''.join(parts)}</div>"
 
 

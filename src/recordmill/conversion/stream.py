@@ -222,7 +222,7 @@ def _change_value(changes: Changes, name: str, value: Any, *, is_image: bool) ->
 
 
 def build_sample_columns(samples: list[Sample], names: list[str]) -> dict[str, FeatureColumn]:
-    """Convert the features of samples to columns for a condition."""
+    """Convert features of samples to the columns on which a `where` condition is evaluated."""
     columns = {}
     for name in names:
         values = [sample.get(name) for sample in samples]

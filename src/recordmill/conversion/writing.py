@@ -120,7 +120,8 @@ def _fits(found: Any, declared: Any) -> bool:
     return same and (declared.count is None or declared.count == found.count)
 
 
-# Converts the records at the given positions of the source. The second argument is the output position of the first one.
+# Converts the records at the given positions of the source. The second argument is the position in the output at
+# which the first of these records is written.
 ConvertChunk = Callable[[Positions, int], ConvertedChunk]
 StartWorkers = Callable[[Converter, int], AbstractContextManager[ConvertChunk]]
 

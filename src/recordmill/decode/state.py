@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ImageBatch:
-    """Headers and geometry of the images of one output, to which masks, boxes and keypoints refer.
+    """Headers and geometry of the images of one output. Masks, boxes and keypoints follow this geometry.
 
     Parameters
     ----------

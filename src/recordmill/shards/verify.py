@@ -130,7 +130,7 @@ class Inspection:
         return None if self.index is None else self.index.sidecar
 
     def list_gaps(self) -> list[int]:
-        """Return the number of sound records before each fault."""
+        """Return the number of intact records before each fault."""
         num_sound = len(self.sound)
         ordinals = [num_sound if fault.record is None else fault.record for fault in self.faults]
         return [min(ordinal - number, num_sound) for number, ordinal in enumerate(ordinals)]

@@ -173,7 +173,7 @@ class _ValueHistograms:
         self.numbers.add(values)
 
     def add_image_sizes(self, sizes: NDArray[np.int64]) -> None:
-        """Add heights and widths."""
+        """Add the heights and widths of images to the histograms."""
         self.heights.add(sizes[:, 0])
         self.widths.add(sizes[:, 1])
 

@@ -39,7 +39,7 @@ class OutputFolder:
         self.num_files = self.num_bytes = 0
 
     def temporary_path(self, name: str) -> str:
-        """Return the path of a file in the folder while the folder has its temporary name."""
+        """Return the path of a file inside the folder, which still has its temporary name."""
         return os.path.join(self._temporary, name)
 
     def write_file(self, name: str, data: bytes) -> None:

@@ -69,7 +69,7 @@ def flipped_payload_bit(shard: IntactShard) -> Iterator[Damage]:
 
 
 def wrong_length(shard: IntactShard) -> Iterator[Damage]:
-    """Store a length that exceeds the file, or a length that is too small, so that no magic word follows the data."""
+    """Store a wrong length: larger than the rest of the file, or so small that no magic word follows the data."""
     middle = shard.frames[shard.middle]
     data = shard.replace_frame(shard.middle, flip_bit(middle, 8 * 4 + 28))
     yield shard.damage_at("flipped_length_high", data, "truncated_payload", shard.middle)

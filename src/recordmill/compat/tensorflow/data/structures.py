@@ -52,7 +52,7 @@ def map_structure(function: Callable[..., Any], value: Any, *others: Any) -> Any
 
 
 def pack_structure(value: Any, new: Iterable[Any]) -> Any:
-    """Return a structure like `value` whose leaves are `new`."""
+    """Return a structure that is nested like `value`, with the leaves in `new`."""
     leaf = iter(new)
     if type(value) is Tensor:
         return next(leaf)
