@@ -8,6 +8,7 @@ skips the block after it, which installs or clones something. Guides that need a
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -32,13 +33,16 @@ collect_ignore = [
 
 def _enter_empty_folder(namespace: dict[str, Any]) -> None:
     folder = tempfile.TemporaryDirectory(prefix="recordmill-docs-")
-    namespace["_before"] = (Path.cwd(), os.environ.get("XDG_CACHE_HOME"), folder)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    namespace["_before"] = (Path.cwd(), os.environ.get("XDG_CACHE_HOME"), folder, handlers)
     os.environ["XDG_CACHE_HOME"] = folder.name
     os.chdir(folder.name)
 
 
 def _leave_folder(namespace: dict[str, Any]) -> None:
-    cwd, cache, folder = namespace["_before"]
+    cwd, cache, folder, handlers = namespace["_before"]
+    for number, handler in handlers.items():  # Ray replaces them.
+        signal.signal(number, handler)
     os.chdir(cwd)
     if cache is None:
         del os.environ["XDG_CACHE_HOME"]

@@ -53,6 +53,7 @@ def cluster() -> Iterator[Any]:
 
         head = {**NODE, "include_dashboard": False, "temp_dir": folder, "_system_config": HEALTH}
         threads = set(threading.enumerate())
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
         started = Cluster(initialize_head=True, head_node_args=head)
         try:
             started.add_node(**NODE)
@@ -62,6 +63,8 @@ def cluster() -> Iterator[Any]:
         finally:
             ray.shutdown()
             started.shutdown()
+            for number, handler in handlers.items():  # Ray replaces them.
+                signal.signal(number, handler)
     assert wait_until(lambda: not find_processes(folder)), find_processes(folder)
     assert wait_until(lambda: not list_threads(threads)), list_threads(threads)
     shutil.rmtree(folder, ignore_errors=True)
