@@ -129,6 +129,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.name == "cluster.md":  # Ray leaves its processes to the system, and warns about itself.
             for warning in (
                 "ResourceWarning",
+                "UserWarning",  # Arrays of Arrow are read-only.
                 "FutureWarning",
                 "DeprecationWarning",
                 "pytest.PytestUnraisableExceptionWarning",
