@@ -60,7 +60,7 @@ def check_path(path: str | os.PathLike[str]) -> str:
             f"addresses with the scheme {match['scheme']!r} are not supported",
             kind="remote_path",
             shard=redact(name),
-            hint=f"use a local path, or an address with one of the schemes {', '.join(SCHEMES)}",
+            hint=f"use a local path, or an address such as {', '.join(f'{known}://' for known in SCHEMES)}",
         )
     if not match["rest"].strip("/"):
         message = f"{name} has no bucket and no key"
