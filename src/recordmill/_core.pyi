@@ -21,6 +21,7 @@ __all__ = [
     "FrameTable",
     "HandedFile",
     "ImageRefused",
+    "LocalFile",
     "PayloadKind",
     "Plan",
     "Source",
