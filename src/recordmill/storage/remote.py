@@ -228,7 +228,7 @@ class RemoteStorage:
     def request_ranges(self, path: str, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> FetchedRanges:
         """Request ranges of an object. Ranges that are close together share a request.
 
-        Ranges that were requested ahead are not requested again, and ranges in the cache are read at once.
+        Ranges that were requested ahead, and ranges in the cache, are not requested.
         """
         if self._process != os.getpid():
             # A forked process has no threads that could receive what its parent has requested.
