@@ -77,6 +77,11 @@ pub trait ReadAt: Send + Sync {
         None
     }
 
+    /// Returns the `count` bytes at `offset` if they are in memory, in one piece.
+    fn cached_at(&self, _offset: u64, _count: usize) -> Option<&[u8]> {
+        None
+    }
+
     /// Returns whether skipping bytes costs as much as reading them.
     fn is_sequential(&self) -> bool {
         false
@@ -189,6 +194,10 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
 
     fn cached(&self) -> Option<&[u8]> {
         (**self).cached()
+    }
+
+    fn cached_at(&self, offset: u64, count: usize) -> Option<&[u8]> {
+        (**self).cached_at(offset, count)
     }
 
     fn is_sequential(&self) -> bool {

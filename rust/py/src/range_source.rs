@@ -111,4 +111,11 @@ impl ReadAt for RangeSource {
         }
         Ok(done)
     }
+
+    fn cached_at(&self, offset: u64, count: usize) -> Option<&[u8]> {
+        match self.find(offset)? {
+            (Content::Memory(data), start) => data.as_slice()[start as usize..].get(..count),
+            _ => None,
+        }
+    }
 }

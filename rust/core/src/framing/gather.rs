@@ -132,6 +132,9 @@ fn read_and_visit(
 ) -> Result<(), SourceError> {
     selection.check_payload_len(window.source(), ordinal)?;
     let (offset, length) = (selection.offsets[ordinal] as u64, selection.lengths[ordinal] as usize);
+    if let Some(frame) = window.source().cached_at(offset, length) {
+        return visit_frame(selection, ordinal, frame, joined, visit);
+    }
     let ahead = if window.ends_before(offset + length as u64) { consecutive_len(selection, ordinal) } else { 0 };
     visit_frame(selection, ordinal, window.read_bytes(offset, length, ahead)?, joined, visit)
 }
