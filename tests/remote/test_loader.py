@@ -155,7 +155,7 @@ def test_default_shuffle_does_not_depend_on_the_cache(
 # Requests
 
 
-@pytest.mark.parametrize("name", ["file order", "blocks", "full", "samples", "repeat"])
+@pytest.mark.parametrize("name", ["file order", "blocks", "full", "samples", "repeat", "filter"])
 def test_epoch_requests_no_byte_twice(
     s3: S3Bucket, dataset: Path, proxied: Proxied, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +165,23 @@ def test_epoch_requests_no_byte_twice(
     with PIPELINES[name](rm.open(s3.url("data"))).loader(threads=2) as loader:
         proxy.reset_counts()
         list(loader)
+    assert set(count_requested_bytes(proxy).values()) == {1}
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_blocks_before_a_filter_are_requested_once(
+    s3: S3Bucket, dataset: Path, proxied: Proxied, monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    monkeypatch.setattr("recordmill.pipeline.filtered_run._CHUNK_SAMPLES", 8)  # Each group of blocks has many chunks.
+    monkeypatch.setattr("recordmill.storage.remote._MAX_GAP_BYTES", 0)
+    proxy = proxied(s3)
+    pipeline = rm.open(s3.url("data")).shuffle(seed=1, block=20).filter(is_even).batch(7)
+    with pipeline.loader(threads=threads) as loader:
+        proxy.reset_counts()
+        batches = list(loader)
+    assert sorted(number for batch in batches for number in batch["id"].tolist()) == list(range(0, 200, 2))
+    num_blocks = 200 // 20
+    assert len(list(filter(is_data_request, proxy.requests))) <= num_blocks + 4  # Some blocks extend over two shards.
     assert set(count_requested_bytes(proxy).values()) == {1}
 
 
@@ -195,7 +212,7 @@ def test_first_window_of_the_next_epoch_is_requested_before_the_epoch_ends(
         assert_equal_samples([first, *batches], local)
 
 
-@pytest.mark.parametrize("name", ["blocks", "full", "mix"])
+@pytest.mark.parametrize("name", ["blocks", "full", "mix", "filter"])
 def test_abandoned_iteration_does_not_disturb_the_next_one(s3: S3Bucket, dataset: Path, name: str) -> None:
     build = PIPELINES[name]
     with build(rm.open(s3.url("data"))).loader(threads=2) as found, build(rm.open(dataset)).loader() as expected:

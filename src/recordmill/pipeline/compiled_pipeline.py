@@ -286,6 +286,11 @@ class CompiledPipeline:
         return max(getattr(source, "mean_bytes", 1) for source in self.sources)
 
     @property
+    def is_remote(self) -> bool:
+        """True if any source reads from remote storage."""
+        return any(getattr(source, "is_remote", False) for source in self.sources)
+
+    @property
     def length(self) -> int | None:
         """Number of samples per epoch; with a filter, the number before the last filter. None means endless."""
         return self.lengths[-1]

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from recordmill.pipeline.stages.map import uses_processes
 from recordmill.pipeline.state import State
 from recordmill.pipeline.stats import StatsCollector
 from recordmill.pipeline.watch import wait_for_result
+
+if TYPE_CHECKING:
+    from recordmill.pipeline.read_ahead import ReadAhead
 
 # Limits of a chunk of samples: their number, and their approximate bytes. A decoded image takes about _DECODED_RATIO
 # times as many bytes as the encoded image.
@@ -162,6 +165,15 @@ class _FilterTask:
         except Exception as error:  # noqa: BLE001 (the consumer raises it after earlier batches)
             return _FilteredChunk(BatchResult([], error), None, None)
 
+    def create_read_ahead(self) -> ReadAhead | None:
+        """Create the requests of the coming chunks; return None without remote sources."""
+        if not self._head.is_remote:
+            return None
+        from recordmill.pipeline.read_ahead import ReadAhead, iterate_chunks
+
+        epoch = self._builder.epoch
+        return ReadAhead(iterate_chunks(self._head, epoch, self._start, self.chunk_size), (epoch, 0))
+
     def evaluate(self, chunk: int) -> _FilteredChunk:
         first = self._start + chunk * self.chunk_size
         length = self._head.length
@@ -278,9 +290,10 @@ class FilteredRun:
         self._batcher = FilteredBatcher(builder.sampler, state.passed)
         self._pools: tuple[WorkerPool, WorkerPool] | None = None
         with_threads = create_pool(False)
+        head_in_processes = with_threads is not None and uses_processes(builder.pipeline.until_last_filter.map_stages)
+        self._read_ahead = None if head_in_processes else self._filter_task.create_read_ahead()
         if with_threads is not None:
             with_processes = create_pool(True) if uses_processes(builder.map_stages) else None
-            head_in_processes = uses_processes(builder.pipeline.until_last_filter.map_stages)
             tail_in_processes = uses_processes([*builder.pipeline.map_stages_after_filter, *builder.maps])
             filter_pool = (
                 with_processes(_ProcessFilterTask(builder, state.position))
@@ -306,6 +319,8 @@ class FilteredRun:
                 failed = True
             failed = False
         finally:
+            if self._read_ahead is not None:
+                self._read_ahead.close()
             for pool in self._pools or ():
                 close_pool(pool, self._stats, failed=failed)
 
@@ -386,15 +401,21 @@ class FilteredRun:
             self._warn_epoch_has_no_batch(num_passed)
 
     def _take_chunk(self, chunk: int) -> _FilteredChunk:
-        if self._pools is None:
-            return self._filter_task(chunk)
         started = perf_counter()
         stop, num_chunks = chunk + self._options.workers + 2, self._filter_task.num_chunks
-        self._pools[0].submit(stop if num_chunks is None else min(stop, num_chunks))
+        stop = stop if num_chunks is None else min(stop, num_chunks)
         try:
+            if self._read_ahead is not None:
+                self._read_ahead.prepare((self._builder.epoch, stop - 1))
+            if self._pools is None:
+                return self._filter_task(chunk)
+            self._pools[0].submit(stop)
             found: _FilteredChunk = wait_for_result(self._pools[0], chunk, self._builder)
         except Exception as error:  # noqa: BLE001 (the consumer raises it after earlier batches)
             found = _FilteredChunk(BatchResult([], error), None, None)
+        finally:
+            if self._read_ahead is not None:
+                self._read_ahead.release((self._builder.epoch, chunk + 1))
         self._stats.waited_s += perf_counter() - started
         return found
 

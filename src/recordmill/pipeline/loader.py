@@ -214,9 +214,9 @@ class Loader:
 
     def _take_read_ahead(self, builder: BatchBuilder, state: State) -> ReadAhead | None:
         """Return the requests that the last epoch made for this one, or start new ones; None without remote sources."""
-        if builder.in_processes or not any(getattr(source, "is_remote", False) for source in builder.pipeline.sources):
+        if builder.in_processes or not builder.pipeline.is_remote:
             return None
-        from recordmill.pipeline.read_ahead import ReadAhead
+        from recordmill.pipeline.read_ahead import ReadAhead, iterate_batches
 
         part, start = self._options.workers, (builder.epoch, self._options.workers[0])
         read_ahead, self._read_ahead = self._read_ahead, None
@@ -228,7 +228,7 @@ class Loader:
         def create_builder(epoch: int) -> BatchBuilder:
             return builder if epoch == builder.epoch else self._create_builder(State(epoch))
 
-        return ReadAhead(create_builder, part, start)
+        return ReadAhead(iterate_batches(create_builder, part, start), start)
 
     def _keep_read_ahead(self, read_ahead: ReadAhead | None, next_epoch: int | None) -> None:
         """Keep the records that were requested for the next epoch; drop them if the iteration did not reach its end."""

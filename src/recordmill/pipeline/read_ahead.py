@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from recordmill.concurrency.daemon_pool import DaemonPool
+from recordmill.pipeline.compiled_pipeline import CompiledPipeline
 from recordmill.pipeline.engine import BatchBuilder
 from recordmill.pipeline.samples import Positions
 
@@ -22,15 +23,15 @@ _MAX_WINDOW_BYTES = 128 << 20
 # Number of windows that are requested beyond the one from which batches are built.
 _WINDOWS_AHEAD = 1
 
-# An element is identified by its epoch and its number in the epoch.
+# An element (a batch, or a chunk of samples before a filter) is identified by its epoch and its number in the epoch.
 Element = tuple[int, int]
 
 
-class _Segment(NamedTuple):
+class Segment(NamedTuple):
     """Samples of one element that are in the same group of shuffled blocks; the group is -1 without such a shuffle."""
 
     element: Element
-    builder: BatchBuilder
+    pipeline: CompiledPipeline
     positions: Positions
     group: int
 
@@ -51,16 +52,14 @@ class ReadAhead:
 
     Parameters
     ----------
-    create_builder : callable
-        Function that returns the builder for an epoch.
-    part : (int, int)
-        ``(index, count)``: build only every `count`-th element, starting with `index`.
+    segments : iterator of Segment
+        Samples of all elements in the order in which they are built, see `iterate_batches` and `iterate_chunks`.
     start : Element
         First element.
     """
 
-    def __init__(self, create_builder: Callable[[int], BatchBuilder], part: tuple[int, int], start: Element) -> None:
-        self._segments = _iterate_segments(create_builder, part, start)
+    def __init__(self, segments: Iterator[Segment], start: Element) -> None:
+        self._segments = segments
         self._next = next(self._segments, None)
         self.position = start
         self._windows: deque[_Window] = deque()
@@ -94,19 +93,19 @@ class ReadAhead:
         self._thread.close()
 
     def _request_window(self) -> None:
-        segments: list[_Segment] = []
+        segments: list[Segment] = []
         num_bytes = 0
         while self._next is not None:
             if segments and _is_window_end(segments[-1], self._next, num_bytes):
                 break
             segments.append(self._next)
-            num_bytes += len(self._next.positions) * self._next.builder.pipeline.mean_record_bytes
+            num_bytes += len(self._next.positions) * self._next.pipeline.mean_record_bytes
             self._next = next(self._segments, None)
         requests = self._thread.submit(_request_records, segments)
         self._windows.append(_Window(segments[0].element, segments[-1].element, requests))
 
 
-def _is_window_end(last: _Segment, following: _Segment, num_bytes: int) -> bool:
+def _is_window_end(last: Segment, following: Segment, num_bytes: int) -> bool:
     """Return True if a window of `num_bytes` ends between two segments.
 
     No window extends beyond its epoch, so that a window of a small dataset does not contain many epochs.
@@ -116,10 +115,20 @@ def _is_window_end(last: _Segment, following: _Segment, num_bytes: int) -> bool:
     return num_bytes >= _WINDOW_BYTES and (following.group != last.group or following.group < 0)
 
 
-def _iterate_segments(
+def iterate_batches(
     create_builder: Callable[[int], BatchBuilder], part: tuple[int, int], start: Element
-) -> Iterator[_Segment]:
-    """Yield the samples of all elements, one epoch after another."""
+) -> Iterator[Segment]:
+    """Yield the samples of the batches of a loader, one epoch after another.
+
+    Parameters
+    ----------
+    create_builder : callable
+        Function that returns the builder for an epoch.
+    part : (int, int)
+        ``(index, count)``: the loader builds only every `count`-th batch, starting with `index`.
+    start : Element
+        First batch.
+    """
     epoch, number = start
     while True:
         builder = create_builder(epoch)
@@ -128,21 +137,34 @@ def _iterate_segments(
             return
         while total is None or number < total:
             positions = Positions(epoch, builder.sampler.positions(number))
-            groups = builder.pipeline.find_shuffle_groups(positions)
-            edges = [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(positions)]
-            for first, last in pairwise(edges):
-                yield _Segment(
-                    (epoch, number), builder, positions.slice(first, last), int(groups[first]) if last else -1
-                )
+            yield from _divide_by_group((epoch, number), builder.pipeline, positions)
             number += part[1]
         epoch, number = epoch + 1, part[0]
 
 
-def _request_records(segments: list[_Segment]) -> list[Callable[[], None]]:
+def iterate_chunks(pipeline: CompiledPipeline, epoch: int, first: int, chunk_size: int) -> Iterator[Segment]:
+    """Yield the samples of the chunks of one epoch, from sample `first` on, before they are filtered."""
+    length = pipeline.length
+    for number in count():
+        start = first + number * chunk_size
+        stop = start + chunk_size if length is None else min(start + chunk_size, length)
+        if start >= stop:
+            return
+        yield from _divide_by_group((epoch, number), pipeline, Positions(epoch, range(start, stop)))
+
+
+def _divide_by_group(element: Element, pipeline: CompiledPipeline, positions: Positions) -> Iterator[Segment]:
+    groups = pipeline.find_shuffle_groups(positions)
+    edges = [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(positions)]
+    for first, last in pairwise(edges):
+        yield Segment(element, pipeline, positions.slice(first, last), int(groups[first]) if last else -1)
+
+
+def _request_records(segments: list[Segment]) -> list[Callable[[], None]]:
     """Request the records of samples from all sources; return functions that drop them."""
     by_source: dict[int, tuple[Any, list[Any]]] = {}
     for segment in segments:
-        for source, records in segment.builder.pipeline.locate_records(segment.positions):
+        for source, records in segment.pipeline.locate_records(segment.positions):
             by_source.setdefault(id(source), (source, []))[1].append(records)
     remote = [entry for entry in by_source.values() if getattr(entry[0], "is_remote", False)]
     return [source.request_ahead(np.concatenate(records)) for source, records in remote]
