@@ -21,7 +21,7 @@ from tests.remote.datasets import (
 )
 from tests.remote.fault_proxy import FaultProxy, Faults
 from tests.remote.loopback import Request
-from tests.remote.object_store import ACCESS_KEY, SECRET_KEY, S3Bucket
+from tests.remote.object_store import S3Bucket
 
 pytestmark = [pytest.mark.deep, pytest.mark.usefixtures("quick_retries")]
 
@@ -304,57 +304,3 @@ def test_missing_bucket_is_named(s3: S3Bucket) -> None:
         rm.open(s3.url("data/").replace(s3.bucket, "no-such-bucket"))
     assert "no-such-bucket" in str(caught.value)
     assert isinstance(caught.value, RemoteError) and caught.value.kind == "missing_bucket"
-
-
-def test_missing_credentials_are_explained(s3: S3Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path))  # Without ~/.aws.
-    with socket.socket() as closed:  # Instead of 169.254.169.254.
-        closed.bind(("127.0.0.1", 0))
-        monkeypatch.setenv("AWS_METADATA_ENDPOINT", f"http://127.0.0.1:{closed.getsockname()[1]}")
-    with pytest.raises(RemoteError) as caught:
-        rm.open(s3.url("data/"))
-    assert caught.value.kind == "no_credentials", caught.value
-    assert "AWS_ACCESS_KEY_ID" in str(caught.value.hint) and "skip_signature" in str(caught.value.hint)
-    check_error(caught.value)
-
-
-def test_anonymous_access_reads_public_objects(
-    s3: S3Bucket, dataset: Path, proxied: Proxied, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    proxy = proxied(s3)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.delenv(name)
-    anonymous = {"skip_signature": True}
-    with pytest.raises(RemoteError) as caught:
-        rm.open(s3.url("data/train-00000-of-00002.tfrecord"), storage_options=anonymous)
-    assert caught.value.kind == "access_denied"
-    s3.make_public()
-    for key in s3.list_keys():
-        s3.put(key, s3.get(key), public=True)
-    assert_equal_datasets(rm.open(s3.url("data"), storage_options=anonymous), rm.open(dataset))
-    assert not any("authorization" in request.headers for request in proxy.requests)
-
-
-def test_options_replace_environment(s3: S3Bucket, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = {
-        "endpoint": s3.endpoint,
-        "access_key_id": ACCESS_KEY,
-        "secret_access_key": SECRET_KEY,
-        "region": "us-east-1",
-    }
-    for name in s3.environment:
-        if name.startswith("AWS_"):
-            monkeypatch.delenv(name)
-    samples = rm.open(s3.url("data"), storage_options=options)
-    assert_equal_datasets(samples, rm.open(dataset))
-    for text in (repr(samples), str(samples), samples.fingerprint(), repr(samples.loader())):
-        assert SECRET_KEY not in text
-
-
-@pytest.mark.parametrize("options", [{"no_such_option": 1}, {"region": object()}, {"client_options": {"nothing": 1}}])
-def test_unknown_options_are_rejected(s3: S3Bucket, options: dict[str, Any]) -> None:
-    with pytest.raises((RemoteError, ValueError, TypeError)) as caught:
-        rm.open(s3.url("data"), storage_options=options)
-    assert getattr(caught.value, "attempts", 1) == 1

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from datetime import timedelta
 from functools import cache
 from importlib import import_module
 from importlib.machinery import ExtensionFileLoader
@@ -17,6 +18,9 @@ from recordmill.errors import MissingExtraError
 _CLIENT_OPTIONS = {"timeout": "30s", "connect_timeout": "5s", "pool_max_idle_per_host": "64"}
 # Keys in `storage_options` that are arguments of obstore functions instead of settings of the store.
 _ARGUMENTS = ("client_options", "retry_config", "credential_provider")
+# Time after which a store asks boto3 for credentials again. boto3 returns credentials that stay valid for at least ten
+# minutes, because it renews them before.
+_CREDENTIALS_LIFETIME = timedelta(minutes=10)
 # Modules and connections that a forked process has inherited. They are never closed, because closing may wait for
 # threads that exist only in the parent.
 INHERITED: list[Any] = []
@@ -59,7 +63,12 @@ def _load_aws_profile(settings: dict[str, Any]) -> dict[str, Any]:
         from obstore.auth.boto3 import Boto3CredentialProvider
     except ImportError as error:
         raise MissingExtraError(f"a profile of AWS needs {error.name}", hint="pip install boto3") from None
-    return {"credential_provider": Boto3CredentialProvider(boto3.Session(profile_name=profile))}
+    session = boto3.Session(profile_name=profile)
+    if session.get_credentials() is None:
+        if profile:
+            raise ValueError(f"the AWS profile {profile!r} has no credentials")
+        return {}  # The file has only settings such as the region.
+    return {"credential_provider": Boto3CredentialProvider(session, ttl=_CREDENTIALS_LIFETIME)}
 
 
 # Id of the process that first used obstore, and path of the native module of obstore.
