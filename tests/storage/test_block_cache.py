@@ -44,7 +44,7 @@ def use_small_blocks(set_attribute: Callable[[Any, str, Any], None]) -> None:
     set_attribute(block_cache, "_PIECE_BYTES", 64)
     set_attribute(block_cache, "_HEADER", struct.Struct("<8sQ4II"))
     set_attribute(block_cache, "_LOCKED_BLOCKS", 2)
-    set_attribute(block_cache, "_MAX_REQUEST_BYTES", 3 * BLOCK)
+    set_attribute(block_cache, "MAX_REQUEST_BYTES", 3 * BLOCK)
 
 
 class Downloads:

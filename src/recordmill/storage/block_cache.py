@@ -43,8 +43,8 @@ _MAX_OPEN_FILES = 96
 _LOCKED_BLOCKS = 8
 # Temporary files of killed writers are removed after this time.
 _LEFTOVER_S = 3600
-# Maximum size of a request for missing blocks.
-_MAX_REQUEST_BYTES = 8 << 20
+# Maximum size of one request.
+MAX_REQUEST_BYTES = 8 << 20
 
 Download = Callable[[int, int], memoryview]
 # A file, offset in it, and number of bytes.
@@ -171,7 +171,7 @@ class BlockCache:
         row = 0
         while row < len(parts):
             end = row
-            while end < len(parts) and parts[end] is None and (end - row) * BLOCK_BYTES < _MAX_REQUEST_BYTES:
+            while end < len(parts) and parts[end] is None and (end - row) * BLOCK_BYTES < MAX_REQUEST_BYTES:
                 end += 1
             if end == row:
                 row += 1

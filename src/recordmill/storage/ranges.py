@@ -9,10 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.storage.block_cache import FilePart
-
-# Maximum size of one request.
-MAX_REQUEST_BYTES = 8 << 20
+from recordmill.storage.block_cache import MAX_REQUEST_BYTES, FilePart
 
 
 class CachedRange:

@@ -17,12 +17,12 @@ from recordmill import _core
 from recordmill.errors import RemoteError
 from recordmill.storage.addresses import expand_braces, is_address, redact, split_address
 from recordmill.storage.base import Stat, output_exists_error
-from recordmill.storage.block_cache import BlockCache
+from recordmill.storage.block_cache import MAX_REQUEST_BYTES, BlockCache
 from recordmill.storage.compression import Compression
 from recordmill.storage.connect import load_obstore
 from recordmill.storage.local import natural_sort_key
 from recordmill.storage.object_store import DEFAULT_MAX_REQUESTS, ObjectInfo, ObjectStore
-from recordmill.storage.ranges import MAX_REQUEST_BYTES, CachedRange, FetchedRanges, join_ranges, merge_ranges
+from recordmill.storage.ranges import CachedRange, FetchedRanges, join_ranges, merge_ranges
 from recordmill.storage.remote_file import RemoteFile
 from recordmill.storage.remote_output import RemoteOutputFile, convert_remote_errors
 from recordmill.types import Traffic
