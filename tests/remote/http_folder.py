@@ -73,25 +73,32 @@ class HttpFolder(LoopbackServer):
         path = self.path / request.path.removeprefix("/")
         if ".." in path.parts or not path.is_file():
             return 404, {"content-type": "text/plain"}, b"no such file"
-        return self._send_file(request, path.read_bytes())
+        return send_object(request, path.read_bytes(), supports_ranges=self.supports_ranges)
 
-    def _send_file(self, request: Request, data: bytes) -> tuple[int, dict[str, str], bytes]:
-        etag = f'"{hashlib.md5(data, usedforsecurity=False).hexdigest()}"'
-        headers = {"etag": etag, "content-type": "application/octet-stream"}
-        if request.headers.get("if-match", etag) not in (etag, "*"):
-            return 412, headers, b""
-        if request.headers.get("if-none-match") in (etag, "*"):
-            return 304, headers, b""
-        if not self.supports_ranges:
-            return 200, headers, data
-        headers["accept-ranges"] = "bytes"
-        if not request.range:
-            return 200, headers, data
-        span = parse_range(request.range, len(data))
-        if span is None:
-            return 416, {**headers, "content-range": f"bytes */{len(data)}"}, b""
-        start, stop = span
-        return 206, {**headers, "content-range": f"bytes {start}-{stop - 1}/{len(data)}"}, data[start:stop]
+
+def send_object(request: Request, data: bytes, *, supports_ranges: bool = True) -> tuple[int, dict[str, str], bytes]:
+    """Return status, headers and body of the response to a request of an object, or of a part of it."""
+    etag = compute_etag(data)
+    headers = {"etag": etag, "content-type": "application/octet-stream"}
+    if request.headers.get("if-match", etag) not in (etag, "*"):
+        return 412, headers, b""
+    if request.headers.get("if-none-match") in (etag, "*"):
+        return 304, headers, b""
+    if not supports_ranges:
+        return 200, headers, data
+    headers["accept-ranges"] = "bytes"
+    if not request.range:
+        return 200, headers, data
+    span = parse_range(request.range, len(data))
+    if span is None:
+        return 416, {**headers, "content-range": f"bytes */{len(data)}"}, b""
+    start, stop = span
+    return 206, {**headers, "content-range": f"bytes {start}-{stop - 1}/{len(data)}"}, data[start:stop]
+
+
+def compute_etag(data: bytes) -> str:
+    """Return the quoted ETag of an object."""
+    return f'"{hashlib.md5(data, usedforsecurity=False).hexdigest()}"'
 
 
 def parse_range(text: str, size: int) -> tuple[int, int] | None:
