@@ -11,7 +11,7 @@ from recordmill.concurrency.threads import num_cpus
 
 
 def explain(node: Node) -> str:
-    """Return one line of text per user function, in pipeline order, that says how the function runs."""
+    """Describe how each user function runs, with one line per function in pipeline order."""
     return "\n".join(_describe_functions(node, True, {})) or "no functions"
 
 
