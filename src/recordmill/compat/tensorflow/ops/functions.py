@@ -48,7 +48,7 @@ def function(func: Callable[..., Any] | None = None, input_signature: Any = None
 
 def _check_arguments(args: tuple[Any, ...], signature: Any) -> list[Any]:
     if len(args) != len(signature):
-        raise TypeError(f"expected {len(signature)} arguments, as in input_signature, got {len(args)}")
+        raise TypeError(f"expected one argument per entry of input_signature ({len(signature)}), got {len(args)}")
     return [_check_argument(spec, one) for spec, one in zip(signature, args, strict=True)]
 
 
@@ -83,7 +83,7 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
         return _convert_to_output_type(results, Tout)
     values = [] if results is None else list(results) if isinstance(results, list | tuple) else [results]
     if len(values) != len(Tout):
-        raise ValueError(f"the function must return {len(Tout)} values, one per entry of Tout, got {len(values)}")
+        raise ValueError(f"the function must return one value per entry of Tout ({len(Tout)}), got {len(values)}")
     return [_convert_to_output_type(one, kind) for one, kind in zip(values, Tout, strict=True)]
 
 

@@ -31,7 +31,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     """``tf.nest.pack_sequence_as``: return a copy of a structure with the values of `flat_sequence`."""
     values, count = list(flat_sequence), len(flatten(structure))
     if len(values) != count:
-        raise ValueError(f"flat_sequence must have {count} values (as many as the structure), got {len(values)}")
+        raise ValueError(f"flat_sequence must have as many values as the structure ({count}), got {len(values)}")
     return _pack_values(structure, iter(values))
 
 

@@ -119,7 +119,7 @@ class TensorArray:
         del name
         rows = list(self._to_rows(value))
         if len(rows) != len(self._tensors) and not self.dynamic_size and self._tensors:
-            raise ValueError(f"value must have {len(self._tensors)} rows, one per tensor of the array, got {len(rows)}")
+            raise ValueError(f"value must have one row per tensor of the array ({len(self._tensors)}), got {len(rows)}")
         self._tensors, self._cleared = [self._convert(row) for row in rows], set()
         return self
 
