@@ -154,7 +154,7 @@ class Concatenate(Node):
     def __init__(self, first: Node, second: Node) -> None:
         super().__init__(first, second)
         if not (calls_python(first) or calls_python(second)):
-            self.spec()  # Raises an error now if the elements are incompatible.
+            self.spec()  # This raises an error now if the elements are incompatible.
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         for node in self.inputs:

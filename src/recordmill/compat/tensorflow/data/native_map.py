@@ -96,7 +96,7 @@ class NativeMap:
     def plan(cls, trace: Trace) -> NativeMap | str:
         """Return the plan for a traced function, or the reason why it runs element by element."""
         if not trace.calls:
-            return "it runs no operations"
+            return "the function runs no operations"
         uses = count_uses(trace.calls, trace.result)
         steps: list[RecordedCall | DecodeStep] = []
         skipped: set[int] = set()
