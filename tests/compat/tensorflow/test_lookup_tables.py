@@ -43,7 +43,7 @@ def test_vocabulary_table_accepts_lookup_key_dtype() -> None:
     numbers = tf.lookup.KeyValueTensorInitializer(tf.constant([5, 7], tf.int64), tf.constant([0, 1], tf.int64))
     table = tf.lookup.StaticVocabularyTable(numbers, 3, lookup_key_dtype=tf.int32)
     assert table.lookup(tf.constant([5, 7, 8, 9])).numpy().tolist() == [0, 1, 3, 4] and int(table.size()) == 5
-    with pytest.raises(TypeError, match="values must be int64"):
+    with pytest.raises(TypeError, match="values must be of dtype int64"):
         tf.lookup.StaticVocabularyTable(tf.lookup.KeyValueTensorInitializer(["a"], [0]), 1)
 
 

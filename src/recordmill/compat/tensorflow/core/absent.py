@@ -42,12 +42,12 @@ HINTS: dict[str, str] = {
     "data.experimental.copy_to_device": "remove it, or use recordmill's loaders for PyTorch and JAX",
     "data.experimental.group_by_reducer": "use Dataset.group_by_window, or Dataset.reduce for each key",
     "data.experimental.prefetch_to_device": "use prefetch, or recordmill's loaders for PyTorch and JAX",
-    "debugging": "use tf.debugging.Assert, or Python's debugger: functions run at once",
+    "debugging": "use tf.debugging.Assert, or Python's debugger: functions run eagerly",
     "distribute": "use tf.distribute.get_strategy(), or Dataset.shard, and train with JAX or PyTorch",
-    "dtypes": "use the dtypes that NumPy has",
-    "errors": "catch tf.errors.OpError, the base class of the others",
+    "dtypes": "use a dtype that NumPy has",
+    "errors": "catch tf.errors.OpError, the base class of the other errors",
     "estimator": _KERAS,
-    "feature_column": "use Keras's preprocessing layers, and a dict of tf.io.FixedLenFeature to parse",
+    "feature_column": "use Keras's preprocessing layers, and parse records with a dict of tf.io.FixedLenFeature",
     "gfile": "use pathlib or shutil",
     "gradients": _KERAS,
     "image": _IMAGE,
@@ -91,7 +91,7 @@ def absent_error(module: str, public_path: str, name: str) -> AttributeError:
         similar = None if f"{public_path}.{name}".lstrip(".") in HINTS else _find_similar(module, name)
         hint = f"did you mean {similar!r}? Otherwise, {_find_hint(public_path, name)}" if similar else None
         hint = hint or _find_hint(public_path, name)
-        message = f'{message}: {hint}; the migration page "Supported names" lists all names'
+        message = f'{message}: {hint}; the migration page "Supported names" lists all supported names'
     return AttributeError(message, name=name, obj=sys.modules.get(module))
 
 
@@ -101,7 +101,7 @@ def _find_similar(module: str, name: str) -> str | None:
 
 
 def _find_hint(public_path: str, name: str) -> str:
-    """Return the hint for a name or, if it has none, the hint for the innermost namespace that has one."""
+    """Return the hint for a name; if there is none, return the hint for the innermost namespace with a hint."""
     namespace = public_path.removeprefix("compat.v1").lstrip(".")
     candidates = [f"{namespace}.{name}".lstrip("."), public_path, namespace]
     while namespace:

@@ -65,7 +65,7 @@ def _reject_composite(value: Any) -> None:
     if isinstance(value, CompositeTensor):
         name = type(value).__name__
         raise ValueError(  # noqa: TRY004 (TensorFlow's class)
-            f"expected a dense tensor, got a {name}: call to_tensor() or tf.sparse.to_dense(), or pass its .values"
+            f"expected a dense tensor, got a {name}: call to_tensor() or tf.sparse.to_dense(), or use .values"
         )
 
 

@@ -29,7 +29,7 @@ class CallHandler(Protocol):
 
 
 RECORDING: ContextVar[CallHandler | None] = ContextVar("recording", default=None)
-# True while a map function runs on images whose sizes TensorFlow would not know when it traces the function.
+# True while a map function runs on images of a size that TensorFlow would not know during tracing.
 SIZES_UNKNOWN: ContextVar[bool] = ContextVar("sizes unknown", default=False)
 OPS: dict[str, Callable[..., Any]] = {}
 # Libraries that run calls on their own tensors. Importing tf.keras adds Keras's backend.

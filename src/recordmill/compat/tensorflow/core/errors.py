@@ -1,4 +1,4 @@
-"""TensorFlow's exceptions; each is also a RecordmillError and, where one fits, a built-in exception.
+"""TensorFlow's exceptions. Each inherits from RecordmillError and, if possible, from a similar built-in exception.
 
 References
 ----------

@@ -291,7 +291,7 @@ def getitem(ragged: RaggedTensor, key: Any) -> Any:
     """Return a row (`rows[0]`), several rows (`rows[1:]`) or the same slice of each row (`rows[:, 1:]`)."""
     first, *rest = key if isinstance(key, tuple) else (key,)
     if any(part is Ellipsis or part is None for part in (first, *rest)):
-        raise NotImplementedError("indexing a ragged tensor with ... or tf.newaxis is not supported")
+        raise NotImplementedError("indexing a ragged tensor with Ellipsis or tf.newaxis is not supported")
     if isinstance(first, slice):
         start, stop, step = first.indices(len(ragged))
         if step == 1:
@@ -312,7 +312,7 @@ def _slice_each_row(ragged: Any, key: list[Any]) -> RaggedTensor:
     if isinstance(key[0], int | np.integer) and ragged.uniform_row_length is None:
         raise ValueError("Cannot index into an inner ragged dimension.")
     if len(key) > 1 or not isinstance(key[0], slice):
-        raise NotImplementedError("the second index must be a slice that applies to each row, as in rows[:, 1:]")
+        raise NotImplementedError("after a slice of rows, only one other slice is supported, as in rows[:, 1:]")
     positions, splits = partition.slice_rows(ragged.row_splits.values, key[0])
     return RaggedTensor(gather_values(ragged.values, positions), splits)
 
@@ -376,7 +376,9 @@ def from_tensor(
     if lengths is not None and padding is not None:
         raise ValueError("lengths cannot be combined with padding")
     if not 0 < ragged_rank < array.ndim:
-        raise ValueError(f"ragged_rank must be between 0 and the number of axes, {array.ndim}, got {ragged_rank}")
+        raise ValueError(
+            f"ragged_rank must be at least 1 and less than {array.ndim} (the number of axes), got {ragged_rank}"
+        )
     if ragged_rank > 1:
         if lengths is not None:
             raise NotImplementedError("from_tensor(lengths=...) is only supported for ragged_rank=1")
@@ -420,13 +422,13 @@ def _dense_to_ragged(array: NDArray[Any]) -> Any:
 
 
 def stack_ragged_rows(rows: Sequence[Any], dtype: Any = np.int64) -> RaggedTensor:
-    """Combine tensors, which are all dense or all ragged with the same depth, into the rows of a ragged tensor."""
+    """Combine dense tensors, or ragged tensors of equal depth, into the rows of a ragged tensor."""
     lengths = np.array([len(row) for row in rows], dtype)
     return RaggedTensor(concatenate_rows(rows, dtype), partition.from_lengths(lengths))
 
 
 def concatenate_rows(rows: Sequence[Any], dtype: Any) -> Any:
-    """Concatenate tensors, which are all dense or all ragged with the same depth, along their first axis."""
+    """Concatenate dense tensors, or ragged tensors of equal depth, along their first axis."""
     if isinstance(rows[0], Tensor):
         return Tensor(np.concatenate([row.values for row in rows]))
     lengths = np.concatenate([np.diff(row.row_splits.values) for row in rows]).astype(dtype)
@@ -473,7 +475,9 @@ def constant(
     num_inner = 0 if inner_shape is None else len(inner_shape)
     wanted = depth - 1 - num_inner if ragged_rank is None else int(ragged_rank)
     if not 0 <= wanted < max(depth, 1):
-        raise ValueError(f"lists of depth {depth} cannot have ragged_rank={ragged_rank}, inner_shape={inner_shape}")
+        raise ValueError(
+            f"ragged_rank={ragged_rank} and inner_shape={inner_shape} do not match lists with {depth} nesting levels"
+        )
     for _ in range(wanted):
         if not all(isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes) for value in values):
             raise ValueError(f"all scalar values must have the same nesting depth: {pylist!r}")

@@ -56,7 +56,7 @@ def from_rowids(value_rowids: NDArray[Any], num_rows: int | None) -> Splits:
         raise InvalidArgumentError(f"value_rowids must be non-negative and sorted, got {rowids.tolist()}")
     rows = (int(rowids[-1]) + 1 if len(rowids) else 0) if num_rows is None else num_rows
     if len(rowids) and int(rowids[-1]) >= rows:
-        raise InvalidArgumentError(f"value_rowids must be less than the number of rows, {rows}, got {int(rowids[-1])}")
+        raise InvalidArgumentError(f"value_rowids must be less than {rows} (the number of rows), got {int(rowids[-1])}")
     return from_lengths(np.bincount(rowids, minlength=rows).astype(rowids.dtype))
 
 
@@ -68,7 +68,7 @@ def check_rows_cover_values(splits: Splits, num_values: int) -> None:
     elif (np.diff(splits) < 0).any():
         problem = f"row splits must be sorted, got {splits.tolist()}"
     elif int(splits[-1]) != num_values:
-        problem = f"row splits must end with the number of values, {num_values}, got {splits[-1]}"
+        problem = f"row splits must end with {num_values} (the number of values), got {splits[-1]}"
     if problem is not None:
         raise InvalidArgumentError(f"Arguments do not form a valid RaggedTensor: {problem}")
 

@@ -63,7 +63,7 @@ class TensorShape:
             raise ValueError(f"Shape {self} is not fully defined")
 
     def merge_with(self, other: Any) -> TensorShape:
-        """Combine two compatible shapes; a length is known if it is known in one of them."""
+        """Combine two compatible shapes; a length is known if it is known in either of them."""
         merged = TensorShape(other)
         self.assert_is_compatible_with(merged)
         if self._dims is None or merged._dims is None:

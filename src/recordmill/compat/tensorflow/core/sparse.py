@@ -140,7 +140,9 @@ def _check_indices(indices: NDArray[Any], shape: tuple[int, ...], ordered: bool)
     outside = np.flatnonzero(((indices < 0) | (indices >= np.array(shape, np.int64))).any(axis=1))
     if len(outside):
         first = outside[0]
-        raise InvalidArgumentError(f"indices[{first}] = {indices[first].tolist()} is out of bounds of {list(shape)}")
+        raise InvalidArgumentError(
+            f"indices[{first}] = {indices[first].tolist()} is out of bounds for shape {list(shape)}"
+        )
     if ordered and len(indices) > 1:
         flat = np.ravel_multi_index(tuple(indices.T), shape) if shape else np.zeros(len(indices), np.int64)
         wrong = np.flatnonzero(np.diff(flat) <= 0)

@@ -65,7 +65,7 @@ class Tensor(TensorOperators):
     def set_shape(self, shape: Any) -> None:
         """Raise ValueError unless the tensor has this shape."""
         if not self.shape.is_compatible_with(shape):
-            raise ValueError(f"shape {self.shape} of the tensor is not compatible with {TensorShape(shape)}")
+            raise ValueError(f"expected a tensor of shape {TensorShape(shape)}, got shape {self.shape}")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is None:  # NumPy 1 does not accept copy=None

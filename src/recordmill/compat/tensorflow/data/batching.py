@@ -94,7 +94,7 @@ class Batch(Node):
         return pack_structure(values[0], [self.combine_leaf(list(rows), number) for number, rows in enumerate(columns)])
 
     def combine_leaf(self, values: BatchValue, number: int) -> Any:
-        """Combine the values that all elements have for leaf `number`; a native map may already have stacked them."""
+        """Combine leaf `number` of all elements; a native map may already have stacked them."""
         return values.tensor if isinstance(values, BatchColumn) else stack_leaf(values, number)
 
     def cardinality(self) -> int:
@@ -184,7 +184,7 @@ def find_deferred_maps(batch: Batch) -> list[Map]:
 
 
 def _may_run_in_batches(node: Map) -> bool:
-    """Return whether threads may run a map: traced maps must allow any order, others need `num_parallel_calls` > 1."""
+    """Return whether threads may run a map. For functions without a trace, `num_parallel_calls` decides."""
     trace = node.function.trace()
     return not trace.in_order if isinstance(trace, Trace) else node.num_parallel_calls > 1
 
@@ -236,7 +236,7 @@ class Unbatch(Node):
 
 
 def _has_known_spec(node: Node) -> bool:
-    """Return whether a node's spec holds for all elements because it is known without running Python functions."""
+    """Return whether a node's spec is known without running Python functions, and thus holds for all elements."""
     if isinstance(node, Map):
         trace = node.function.trace()
         if not isinstance(trace, Trace) or trace.spec() is None:

@@ -24,7 +24,7 @@ from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
 from recordmill.compat.tensorflow.files.errors import translate_errors
 from recordmill.compat.tensorflow.io.records import tf_record_iterator
 
-# Suffix of cache files. It keeps them from replacing TensorFlow's own cache files of the same name.
+# Suffix of cache files. It prevents them from overwriting TensorFlow's cache files of the same name.
 SUFFIX = ".cache.tfrecord"
 
 
@@ -68,7 +68,7 @@ class CacheFile(Node):
             try:
                 yield Element(_deserialize_element(record))
             except (ValueError, LookupError, TypeError, RecursionError) as error:
-                hint = "delete the file to write it again"
+                hint = "delete the file; the next pass over the dataset writes a new one"
                 message = f"the record is not a cached element: {error}"
                 raise DataLossError(message, shard=self._path, record=number, hint=hint) from error
 
@@ -113,7 +113,7 @@ def _describe_structure(value: Any, content: list[bytes]) -> Any:
         if isinstance(value, kind):
             return {"leaf": [name, *[_describe_tensor(part, content) for part in _split_into_dense(value)]]}
     raise UnimplementedError(
-        f"cache(filename) supports only tensors in tuples and dicts with str keys, got a {type(value).__name__}"
+        f"cache(filename) supports tensors, tuples, and dicts with str keys, but not {type(value).__name__}"
     )
 
 

@@ -32,7 +32,7 @@ class ElementTable:
         self.arrays: list[NDArray[Any]] = [leaf.values for leaf in leaves(value)]
 
     def row(self, position: int) -> Any:
-        """Return a copy of one element's value, which does not keep the whole table in memory."""
+        """Return a copy of one element's value, because a view would keep the whole table in memory."""
         return pack_structure(self.structure, [_copy_row(array, position) for array in self.arrays])
 
 

@@ -86,7 +86,9 @@ class Interleave(Node):
     def spec(self) -> Any:
         for value in self.input.sample_values():
             return self._create_inner_node(value).spec()
-        raise NoElementsError("element_spec depends on the first dataset, but the input is empty")
+        raise NoElementsError(
+            "element_spec cannot be inferred from the first inner dataset, because the input is empty"
+        )
 
     def sample_values(self) -> Iterator[Any]:
         for value in self.input.sample_values():
@@ -152,7 +154,7 @@ class Concatenate(Node):
     def __init__(self, first: Node, second: Node) -> None:
         super().__init__(first, second)
         if not (calls_python(first) or calls_python(second)):
-            self.spec()  # Raises an error now if the elements are incompatible.
+            self.spec()  # This raises an error now if the elements are incompatible.
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         for node in self.inputs:

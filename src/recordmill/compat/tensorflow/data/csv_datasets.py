@@ -183,7 +183,7 @@ def _find_column(column: Any, names: list[str]) -> int:
     if isinstance(column, str) and column in names:
         return names.index(column)
     if isinstance(column, str) or not 0 <= int(column) < len(names):
-        raise ValueError(f"select_columns must name columns of {names}, got {column!r}")
+        raise ValueError(f"select_columns must be names or positions of the columns {names}, got {column!r}")
     return int(column)
 
 

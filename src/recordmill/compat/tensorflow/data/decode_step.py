@@ -75,7 +75,7 @@ class DecodeStep:
         return np.hstack([offsets, sizes - 2 * offsets])[:, [1, 0, 3, 2]] if sizes.all() else None
 
     def _is_decoded_like_tensorflow(self, head: bytes) -> bool:
-        """Return whether the native call gives TensorFlow's pixels: for JPEG, and for most PNGs with 8-bit samples."""
+        """Return whether native decoding gives the same pixels as TensorFlow: for JPEG and most 8-bit PNG files."""
         if head[:3] == _JPEG:
             return True
         is_png = self._image.reduce == 1 and head[:8] == _PNG and head[_PNG_DEPTH : _PNG_DEPTH + 1] == b"\x08"
@@ -99,7 +99,7 @@ def _first_bytes_of_files(files: list[bytes] | rm.Ragged) -> Iterator[bytes]:
 def plan_decode_step(calls: Sequence[RecordedCall]) -> DecodeStep | None:
     """Plan one native call for a decoder and, if possible, for the float conversion, crop and resize after it.
 
-    `calls` has the decoder and the operations that follow, each of which only uses the result of its predecessor.
+    `calls` lists the decoder and the operations after it. Each operation only uses the result of the previous one.
     """
     if calls[0].name not in _DECODE_ARGUMENTS:
         return None

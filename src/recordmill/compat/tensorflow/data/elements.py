@@ -105,7 +105,7 @@ def require_node(dataset: Any, message: str) -> Node:
 
 
 class NoElementsError(ValueError):
-    """The specs depend on the first elements, but the dataset is empty."""
+    """Raised if specs must be inferred from the first elements, but the dataset is empty."""
 
 
 def map_sample_values(function: Callable[[Any], Any], values: Iterator[Any]) -> Iterator[Any]:
@@ -130,5 +130,5 @@ def infer_spec_from_samples(node: Node, function: Any) -> Any:
     """Infer specs from a function's results for the first two elements; axis lengths that differ become unknown."""
     specs = [spec_of(value) for value in itertools.islice(map_sample_values(function, node.sample_values()), 2)]
     if not specs:
-        raise NoElementsError("element_spec depends on the first elements, but the dataset is empty")
+        raise NoElementsError("element_spec cannot be inferred from the first elements, because the dataset is empty")
     return merge_specs(specs[0], specs[-1])

@@ -11,7 +11,7 @@ from recordmill.concurrency.threads import num_cpus
 
 
 def explain(node: Node) -> str:
-    """Return one line of text per user function, in pipeline order, that says how the function runs."""
+    """Describe how each user function runs, with one line per function in pipeline order."""
     return "\n".join(_describe_functions(node, True, {})) or "no functions"
 
 
@@ -23,7 +23,7 @@ def _describe_functions(node: Node, native: bool, batches: dict[Map, Batch]) -> 
     if isinstance(node, Map):
         lines.append(_describe_map(node, native, batches.get(node)))
     elif type(node) is Filter:
-        plan = node.function.plan_native() if native else "ignore_errors follows"
+        plan = node.function.plan_native() if native else "ignore_errors() follows"
         where = f"up to {MAX_CHUNK} elements at a time"
         lines.append(_format_line(f"filter({node.function.name})", plan, where, "in the thread of the caller"))
     return lines
@@ -36,7 +36,7 @@ def _describe_map(node: Map, native: bool, batch: Batch | None) -> str:
     if batch is not None:
         plan = reason or node.function.plan_native()
         return _format_line(name, plan, f"batches of {batch.size}", f"in up to {num_cpus()} threads")
-    plan = reason or (node.plan_native() if native else "ignore_errors follows")
+    plan = reason or (node.plan_native() if native else "ignore_errors() follows")
     threads = node.num_threads() if native else node.num_parallel_calls
     where = f"in {threads} threads" if threads else "in the thread of the caller"
     return _format_line(name, plan, f"up to {MAX_CHUNK} elements at a time", where)

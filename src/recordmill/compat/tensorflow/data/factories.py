@@ -87,9 +87,9 @@ class DatasetFactories(DatasetBase):
 
     @classmethod
     def zip(cls, *args: Any, datasets: Any = None, name: str | None = None) -> Self:
-        """Combine elements of several datasets in the same structure (tuple or dict) as that of the datasets."""
+        """Combine elements of several datasets; they are nested in tuples or dicts in the same way as the datasets."""
         if bool(args) == (datasets is not None):
-            raise TypeError("zip() must be called with positional datasets or with `datasets`, not both or neither")
+            raise TypeError("zip() requires either positional datasets or the argument `datasets`, but not both")
         structure = datasets if datasets is not None else args[0] if len(args) == 1 else args
         message = "The inputs of `zip` must be (nested) structures of `tf.data.Dataset` objects"
         return cls._from_node(Zip(structure, *[require_node(leaf, message) for leaf in leaves(structure)]))
@@ -125,7 +125,9 @@ class DatasetFactories(DatasetBase):
         """Take each element from a random dataset; the random numbers are NumPy's, not TensorFlow's."""
         shares = np.ones(len(datasets)) if weights is None else array_of(weights).astype(np.float64)
         if shares.shape != (len(datasets),) or not (shares >= 0).all() or not shares.sum():
-            raise ValueError(f"weights must be {len(datasets)} non-negative numbers, got {weights!r}")
+            raise ValueError(
+                f"weights must be {len(datasets)} non-negative numbers with a positive sum, got {weights!r}"
+            )
         choices = RandomChoices(shares / shares.sum(), seed, reshuffle=bool(rerandomize_each_iteration))
         unused = frozenset(np.flatnonzero(shares == 0).tolist())
         return cls._from_node(ChooseInput([one.node for one in datasets], choices, stop_on_empty_dataset, unused))

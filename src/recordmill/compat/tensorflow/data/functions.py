@@ -118,7 +118,7 @@ def to_op_error(error: Exception, element: Element) -> Exception:
             error.shard, error.record, error.offset = element.record
         return error
     wrapped = _combined_error_class(type(error))(
-        f"{type(error).__name__}: {error}", hint="a user function of the pipeline raised it"
+        f"{type(error).__name__}: {error}", hint="a user function of the pipeline raised this error"
     )
     if element.record is not None:
         wrapped.shard, wrapped.record, wrapped.offset = element.record
@@ -137,7 +137,7 @@ _FAMILIES: tuple[tuple[type[Exception], type[OpError]], ...] = (
 
 
 def _combined_error_class(kind: type[Exception]) -> type[OpError]:
-    """Return a subclass of `kind` and its TensorFlow error class, or only the latter if they cannot be combined."""
+    """Return a class that inherits from TensorFlow's error class and, if possible, from the Python class `kind`."""
     if kind not in _CLASSES:
         family = next((family for base, family in _FAMILIES if issubclass(kind, base)), UnknownError)
         try:

@@ -79,7 +79,7 @@ class GroupByWindow(Node):
     def spec(self) -> Any:
         for value in self.input.sample_values():
             return self._reduce_window(0, [value]).spec()
-        raise NoElementsError("element_spec depends on the first element, but the dataset is empty")
+        raise NoElementsError("element_spec cannot be inferred from the first element, because the dataset is empty")
 
     def sample_values(self) -> Iterator[Any]:
         for value in self.input.sample_values():
@@ -117,7 +117,7 @@ class RaggedBatch(Batch):
 
 
 def _axes_of_differing_length(rows: list[Any]) -> list[int]:
-    """Return axis 0 and the batch axes along which elements differ in length; an inferred spec may miss such axes."""
+    """Return axis 0 and the batch axes along which elements differ in length; inferred specs may lack these axes."""
     if not all(type(row) is Tensor for row in rows):
         return [0]
     lengths = zip(*(row.values.shape for row in rows), strict=True)

@@ -72,7 +72,7 @@ def _cast_spec(x: Any, dtype: Any, *_: Any, **__: Any) -> TensorSpec:
 
 
 def _arithmetic_spec(x: Any, y: Any, *_: Any, **__: Any) -> Any:
-    """Return the tensor's spec if the other operand is a Python number, which has no effect on it; otherwise None."""
+    """If one operand is a Python number, return the spec of the other operand; otherwise return None."""
     if isinstance(y, int | float):
         return x.spec
     return y.spec if isinstance(x, int | float) else None

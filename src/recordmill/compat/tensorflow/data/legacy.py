@@ -35,7 +35,7 @@ class LegacyDataset:
     save = RemovedMethod("use cache(filename), or write TFRecord files")
     scan = RemovedMethod("use from_generator, and keep the state in the generator")
     snapshot = RemovedMethod("use cache(filename)")
-    sparse_batch = RemovedMethod("use batch, which takes sparse tensors")
+    sparse_batch = RemovedMethod("use batch, which supports sparse tensors")
     take_while = RemovedMethod("use from_generator with itertools.takewhile")
     unique = RemovedMethod("use filter with a Python set in tf.py_function")
 
@@ -54,7 +54,7 @@ class LegacyDataset:
         return create_one_shot_iterator(self, is_eager_by_default=False)
 
     def make_initializable_iterator(self, shared_name: Any = None) -> Any:  # noqa: ARG002
-        """Create an iterator for sessions: it returns symbolic tensors. Running its initializer starts it again."""
+        """Create an iterator of symbolic tensors for sessions; running its initializer restarts the iteration."""
         return create_initializable_iterator(self, is_eager_by_default=False)
 
 

@@ -96,9 +96,9 @@ class Map(Node):
         native = self.function.plan_native()
         if isinstance(native, NativeMap):
             if native.trace.decodes_images:
-                return "it decodes images and no batch follows"
+                return "the function decodes images, but no batch() follows"
             if is_behind_generator(self.input):
-                return "a generator must not be advanced further than the consumer"
+                return "the elements come from a generator, which must not run ahead of the consumer"
         return native
 
     def num_threads(self) -> int:
@@ -214,7 +214,7 @@ def stack_small_elements_into_columns(native: NativeMap, elements: list[Element]
 
 
 def _run_native_chunk(native: NativeMap, group: list[Any]) -> list[Step]:
-    """Run a native map on a chunk of elements; the results are rows of one table if they have one shape."""
+    """Run a native map on a chunk of elements; results of equal shape become rows of one table."""
     columns = stack_small_elements_into_columns(native, [element.input for element in group])
     results = native.run(columns, [element.positions[-1] for element in group])
     structure = native.trace.result

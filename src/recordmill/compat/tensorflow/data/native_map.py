@@ -96,7 +96,7 @@ class NativeMap:
     def plan(cls, trace: Trace) -> NativeMap | str:
         """Return the plan for a traced function, or the reason why it runs element by element."""
         if not trace.calls:
-            return "it runs no operations"
+            return "the function runs no operations"
         uses = count_uses(trace.calls, trace.result)
         steps: list[RecordedCall | DecodeStep] = []
         skipped: set[int] = set()
@@ -179,7 +179,7 @@ def _processes_whole_batch(step: RecordedCall | DecodeStep) -> bool:
 
 
 def _find_exclusive_followers(position: int, calls: Sequence[RecordedCall], uses: Mapping[int, int]) -> Iterator[int]:
-    """Yield `position` and the positions of the chain of calls after it, each the only user of the previous result."""
+    """Yield the positions of a chain of calls that starts at `position`; each call is the only user of its input."""
     yield position
     while len(calls[position].outputs) == 1 and uses[number := calls[position].outputs[0][0]] == 1:
         position = next((other for other, call in enumerate(calls) if number in call.inputs), -1)

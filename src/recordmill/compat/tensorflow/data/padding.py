@@ -56,7 +56,7 @@ def check_padded_shapes(spec: Any, shapes: Any) -> list[Any]:
     if children(spec) is not None:
         kind: Any = (list, tuple) if isinstance(spec, tuple) else dict
         if not isinstance(shapes, kind) or len(shapes) != len(spec) or (kind is dict and set(shapes) != set(spec)):
-            raise TypeError(f"`padded_shapes` must have the structure of {spec}, got {shapes!r}")
+            raise TypeError(f"`padded_shapes` must be nested like the element spec {spec}, got {shapes!r}")
         pairs = (
             zip(spec, shapes, strict=True) if isinstance(spec, tuple) else [(spec[k], shapes[k]) for k in sorted(spec)]
         )

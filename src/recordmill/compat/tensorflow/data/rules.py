@@ -112,7 +112,7 @@ def _getitem_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> 
     (tensor, key), _ = _first_argument_rule((*args, *kwargs.values()), {}, count)
     keys = key if isinstance(key, tuple) else (key,)
     if not all(one is None or one is Ellipsis or isinstance(one, int | np.integer | slice) for one in keys):
-        raise ValueError("an index must be an integer, a slice, ... or None")
+        raise ValueError("an index must be an integer, a slice, Ellipsis or None")
     return (tensor, (slice(None), *keys)), {}
 
 

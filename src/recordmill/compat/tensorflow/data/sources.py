@@ -169,7 +169,7 @@ class FromGenerator(Node):
                 yield self._convert_to_element(value)
         except Exception as error:  # noqa: BLE001 (raised where the element is requested)
             kind = InvalidArgumentError if isinstance(error, TypeError | ValueError) else UnknownError
-            translated = kind(f"{type(error).__name__}: {error}", hint="the generator raised it")
+            translated = kind(f"{type(error).__name__}: {error}", hint="the generator raised this error")
             translated.__cause__ = error
             yield FailedElement(translated)
 
@@ -195,7 +195,7 @@ class FromGenerator(Node):
             value = tuple(value)
         if not has_same_structure(self._signature, value):
             raise InvalidArgumentError(
-                f"`generator` yielded {value}, which does not have the declared structure {self._signature}"
+                f"`generator` must yield values with the declared structure {self._signature}, got {value}"
             )
         return map_structure(_convert_leaf_by_spec, self._signature, value)
 

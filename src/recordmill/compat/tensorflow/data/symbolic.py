@@ -34,14 +34,14 @@ class SymbolicTensor(TensorOperators):
     def dtype(self) -> DType:
         """Dtype; raises Untraceable if it is not known."""
         if self.spec is None:
-            raise Untraceable("the function reads the dtype of a tensor, which is not known while tracing")
+            raise Untraceable("the function reads the dtype of a tensor, but the dtype is not known during tracing")
         return self.spec.dtype
 
     @property
     def shape(self) -> TensorShape:
         """Shape; raises Untraceable if it is not known."""
         if self.spec is None:
-            raise Untraceable("the function reads the shape of a tensor, which is not known while tracing")
+            raise Untraceable("the function reads the shape of a tensor, but the shape is not known during tracing")
         return self.spec.shape
 
     def get_shape(self) -> TensorShape:
@@ -56,7 +56,7 @@ class SymbolicTensor(TensorOperators):
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        raise Untraceable(f"the function reads .{name} of a tensor, which is not supported while tracing")
+        raise Untraceable(f"the function reads tensor.{name}, which is not supported during tracing")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise Untraceable("the function passes a tensor to NumPy")

@@ -63,7 +63,9 @@ class TextFileInitializer(KeyValueTensorInitializer):
     ) -> None:
         lines = read_file(filename).numpy().splitlines()
         if vocab_size is not None and len(lines) < vocab_size:
-            raise InvalidArgumentError(f"{filename} has {len(lines)} lines, but vocab_size is {vocab_size}")
+            raise InvalidArgumentError(
+                f"vocab_size must be at most {len(lines)} (the lines of {filename}), got {vocab_size}"
+            )
         self._lines, self._delimiter = lines[:vocab_size], delimiter.encode()
         values = self._read_column(value_index, value_dtype)
         if value_index == TextFileIndex.LINE_NUMBER:
@@ -145,12 +147,14 @@ class StaticVocabularyTable(StaticHashTable):
     ) -> None:
         del name, experimental_is_anonymous
         if num_oov_buckets <= 0:
-            raise ValueError(f"num_oov_buckets must be positive, got {num_oov_buckets}; for 0, use StaticHashTable")
+            raise ValueError(
+                f"num_oov_buckets must be positive, got {num_oov_buckets}: use StaticHashTable if no buckets are needed"
+            )
         if initializer is None:
             initializer = KeyValueTensorInitializer([], [], lookup_key_dtype or string, int64)
         super().__init__(initializer, -1)
         if self.value_dtype != int64:
-            raise TypeError(f"values must be int64, got {self.value_dtype.name}")
+            raise TypeError(f"values must be of dtype int64, got {self.value_dtype.name}")
         if lookup_key_dtype is not None:
             self.key_dtype = as_dtype(lookup_key_dtype)
         if self.key_dtype != string and not self.key_dtype.is_integer:
@@ -175,7 +179,7 @@ def look_up_in_table(table: StaticHashTable, keys: Any) -> Tensor:
     """Return the values of keys in a table. This is an operation, so that tracers and sessions can record it."""
     array = array_of(keys)
     if as_dtype(array.dtype) != table.key_dtype:
-        raise TypeError(f"keys must be {table.key_dtype.name}, got {as_dtype(array.dtype).name}")
+        raise TypeError(f"keys must be of dtype {table.key_dtype.name}, got {as_dtype(array.dtype).name}")
     values = np.empty(array.size, table.value_dtype.numpy_dtype)
     values[:] = table.find_values(array.reshape(-1).tolist())
     return Tensor(values.reshape(array.shape))

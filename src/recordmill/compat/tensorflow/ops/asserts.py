@@ -82,7 +82,7 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message:
     for value, expected in shapes.items() if isinstance(shapes, dict) else shapes:
         shape = array_of(value).shape
         if not hasattr(expected, "__iter__"):
-            raise ValueError(f"a shape must be iterable, got {expected!r}")
+            raise ValueError(f"assert_shapes: each shape must be iterable, got {expected!r}")
         entries = list(expected)
         has_any_prefix = bool(entries) and (entries[0] is Ellipsis or entries[0] == "*")
         entries = entries[1:] if has_any_prefix else entries

@@ -68,7 +68,9 @@ def bitcast(input: Any, type: Any) -> Tensor:  # noqa: A002 (TensorFlow's names)
         raise InvalidArgumentError("bitcast does not support strings")
     own, other = array.dtype.itemsize, dtype.itemsize
     if other > own and array.shape[-1:] != (other // own,):
-        raise InvalidArgumentError(f"bitcast to {dtype}: the last axis must have {other // own} values")
+        raise InvalidArgumentError(
+            f"bitcast to {dtype}: the last axis must have length {other // own}, got shape {list(array.shape)}"
+        )
     if other > own:
         return wrap(np.ascontiguousarray(array).view(dtype).reshape(array.shape[:-1]))
     shape = array.shape if other == own else (*array.shape, own // other)

@@ -34,7 +34,9 @@ def apply_to_values(function: Callable[..., Any], args: tuple[Any, ...], kwargs:
         _check_same_rows(first, other)
     for one in (*args, *kwargs.values()):
         if isinstance(one, Tensor | np.ndarray) and one.ndim:
-            raise InvalidArgumentError("a ragged or sparse tensor cannot be combined with a dense tensor that has axes")
+            raise InvalidArgumentError(
+                f"a ragged or sparse tensor can only be combined with a dense scalar, got shape {list(one.shape)}"
+            )
     result = function(
         *map(_get_composite_values, args), **{key: _get_composite_values(one) for key, one in kwargs.items()}
     )

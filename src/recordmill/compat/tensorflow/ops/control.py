@@ -43,7 +43,7 @@ def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, stric
 
 @op("control.switch_case")
 def switch_case(branch_index: Any, branch_fns: Any, default: Any = None) -> Any:
-    """``tf.switch_case``: call the function at an index; if there is none, call `default` or, without it, the last."""
+    """``tf.switch_case``: call function `branch_index`; if there is none, call `default` or else the last function."""
     branches = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
     pairs = [one if isinstance(one, tuple) else (number, one) for number, one in enumerate(branches)]
     functions: dict[int, Callable[[], Any]] = dict(pairs)

@@ -30,7 +30,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None) -> Tensor:
         return Tensor(array)
     lengths = convert_shape(shape, "constant")
     if array.size not in (1, math.prod(lengths)):
-        raise TypeError(f"constant: {array.size} values do not fill the shape {list(lengths)}")
+        raise TypeError(f"constant: {array.size} values cannot be reshaped to {list(lengths)}")
     return Tensor(np.full(lengths, array.reshape(-1)[0]) if array.size == 1 else array.reshape(lengths))
 
 
@@ -108,7 +108,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> T
     check_dtype(np.empty(0, common), NUMBERS, "range")
     first, last, step = (one.astype(common)[()] for one in bounds)
     if step == 0 or (step > 0 and first > last) or (step < 0 and first < last):
-        raise InvalidArgumentError(f"range: steps of {step} do not lead from {first} to {last}")
+        raise InvalidArgumentError(f"range: delta must lead from start={first} to limit={last}, got delta={step}")
     if common.kind != "f":
         return Tensor(np.arange(int(first), int(last), int(step), dtype=common))
     count = math.ceil(abs((float(last) - float(first)) / float(step)))
@@ -159,9 +159,12 @@ def _convert_on_and_off_values(on_value: Any, off_value: Any, dtype: Any) -> tup
             for value, default in ((on_value, 1), (off_value, 0))
         )
     except (TypeError, ValueError):
-        raise TypeError(f"one_hot: on_value and off_value must be of dtype {as_dtype(target).name}") from None
+        name = as_dtype(target).name
+        raise TypeError(
+            f"one_hot: on_value and off_value must be of dtype {name}, got {on_value!r} and {off_value!r}"
+        ) from None
     if dtype is None and len(set(dtypes)) > 1:
-        raise TypeError(f"one_hot: on_value and off_value must have one dtype, got {dtypes[0]} and {dtypes[1]}")
+        raise TypeError(f"one_hot: on_value and off_value must have the same dtype, got {dtypes[0]} and {dtypes[1]}")
     return on, off
 
 

@@ -78,8 +78,8 @@ LOGICAL: dict[str, np.ufunc] = {
     "logical_xor": np.logical_xor,
 }
 
-# If an image has at least _MIN_PIXEL_VALUES values and the other operand is one value for each of at most _MAX_CHANNELS
-# channels, they are combined row by row, because NumPy alone would start its inner loop anew for each pixel.
+# An image of at least _MIN_PIXEL_VALUES values and a vector of at most _MAX_CHANNELS per-channel values are combined
+# row by row, because NumPy alone would start its inner loop once per pixel.
 _MIN_PIXEL_VALUES, _MAX_CHANNELS = 4096, 32
 
 
@@ -296,7 +296,7 @@ def add_n(inputs: Any) -> Tensor:
     arrays = convert_to_common_dtype(values, "add_n")
     check_dtype(arrays[0], NUMBERS, "add_n")
     if any(one.shape != arrays[0].shape for one in arrays):
-        raise InvalidArgumentError(f"add_n: inputs must have one shape, got {[one.shape for one in arrays]}")
+        raise InvalidArgumentError(f"add_n: inputs must have the same shape, got {[one.shape for one in arrays]}")
     return wrap(np.add.reduce(arrays, dtype=arrays[0].dtype))
 
 
@@ -306,9 +306,11 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Tensor:
     values, low, high = convert_to_common_dtype((t, clip_value_min, clip_value_max), "clip_by_value")
     for limit in (low, high):
         if not can_broadcast(values.shape, limit.shape):
-            raise InvalidArgumentError(f"clip_by_value: limits of shape {limit.shape} do not fit {values.shape}")
+            raise InvalidArgumentError(
+                f"clip_by_value: limits of shape {limit.shape} cannot be broadcast to {values.shape}"
+            )
         if np.broadcast_shapes(values.shape, limit.shape) != values.shape:
-            raise ValueError(f"clip_by_value: limits of shape {limit.shape} do not fit {values.shape}")
+            raise ValueError(f"clip_by_value: limits of shape {limit.shape} cannot be broadcast to {values.shape}")
     return wrap(np.maximum(np.minimum(values, high), low))
 
 

@@ -48,7 +48,7 @@ def function(func: Callable[..., Any] | None = None, input_signature: Any = None
 
 def _check_arguments(args: tuple[Any, ...], signature: Any) -> list[Any]:
     if len(args) != len(signature):
-        raise TypeError(f"input_signature has {len(signature)} arguments, got {len(args)}")
+        raise TypeError(f"expected one argument per entry of input_signature ({len(signature)}), got {len(args)}")
     return [_check_argument(spec, one) for spec, one in zip(signature, args, strict=True)]
 
 
@@ -58,7 +58,9 @@ def _check_argument(spec: Any, value: Any) -> Any:
         return nest.pack_sequence_as(spec, [_check_argument(*pair) for pair in parts])
     tensor = as_tensor(value, None if isinstance(value, Tensor) else spec.dtype)
     if not spec.is_compatible_with(tensor):
-        raise TypeError(f"an argument of shape {tensor.shape} and dtype {tensor.dtype!r} does not match {spec}")
+        raise TypeError(
+            f"expected an argument that matches {spec}, got shape {tensor.shape}, dtype {tensor.dtype.name}"
+        )
     return tensor
 
 
@@ -81,7 +83,7 @@ def py_function(func: Callable[..., Any] | None = None, inp: Any = None, Tout: A
         return _convert_to_output_type(results, Tout)
     values = [] if results is None else list(results) if isinstance(results, list | tuple) else [results]
     if len(values) != len(Tout):
-        raise ValueError(f"the function must return one value per entry of Tout, {len(Tout)}, got {len(values)}")
+        raise ValueError(f"the function must return one value per entry of Tout ({len(Tout)}), got {len(values)}")
     return [_convert_to_output_type(one, kind) for one, kind in zip(values, Tout, strict=True)]
 
 
@@ -89,7 +91,7 @@ def _convert_to_output_type(value: Any, kind: Any) -> Any:
     if not isinstance(value, CompositeTensor):
         return as_tensor(value, getattr(kind, "dtype", kind))
     if not hasattr(kind, "is_compatible_with") or not kind.is_compatible_with(value):
-        raise TypeError(f"the function returned a {type(value).__name__}, which does not match {kind!r}")
+        raise TypeError(f"the function must return a value that matches {kind!r}, got a {type(value).__name__}")
     return value
 
 

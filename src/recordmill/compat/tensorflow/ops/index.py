@@ -56,7 +56,7 @@ def _convert_index(key: Any) -> int:
     if isinstance(key, Tensor | np.ndarray):
         is_int = key.ndim == 0 and array_of(key).dtype in (np.int32, np.int64)
     if not is_int:
-        raise TypeError(f"an index must be an integer, a slice, ... or None, got {key!r}")
+        raise TypeError(f"an index must be an integer, a slice, Ellipsis or None, got {key!r}")
     return int(key)
 
 
@@ -66,12 +66,14 @@ def slice_(input_: Any, begin: Any, size: Any) -> Tensor:
     values = array_of(input_)
     starts, sizes = convert_ints(begin, "slice"), convert_ints(size, "slice")
     if len(starts) != values.ndim or len(sizes) != values.ndim:
-        raise InvalidArgumentError(f"slice: begin and size must have {values.ndim} entries")
+        raise InvalidArgumentError(
+            f"slice: begin and size must have {values.ndim} entries (one per axis), got {len(starts)} and {len(sizes)}"
+        )
     keys = []
     for start, wanted, length in zip(starts, sizes, values.shape, strict=True):
         end = length if wanted == -1 else start + wanted
         if not 0 <= start <= end <= length:
-            raise InvalidArgumentError(f"slice: [{start}, {end}) is not in [0, {length})")
+            raise InvalidArgumentError(f"slice: the range [{start}, {end}) must be within an axis of length {length}")
         keys.append(slice(start, end))
     return wrap(values[tuple(keys)], values.dtype)
 
@@ -83,7 +85,9 @@ def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, **mask
     steps = [1] * len(starts) if strides is None else convert_ints(strides, "strided_slice")
     open_starts, open_ends, single = (masks.pop(f"{one}_mask", 0) for one in ("begin", "end", "shrink_axis"))
     if any(masks.values()):
-        raise NotImplementedError(f"strided_slice: {', '.join(masks)} is not supported: use tensor[...]")
+        raise NotImplementedError(
+            f"strided_slice: {', '.join(masks)} is not supported: index the tensor instead, as in tensor[1:, 0]"
+        )
     keys: list[Any] = []
     for position, (start, stop, step) in enumerate(zip(starts, ends, steps, strict=True)):
         bit = 1 << position
@@ -126,12 +130,13 @@ def gather(
     position = normalize_axis(batch if axis is None else axis, array.ndim, "gather")
     outside = chosen[(chosen < 0) | (chosen >= array.shape[position])]
     if outside.size:
-        raise InvalidArgumentError(f"gather: index {outside.flat[0]} is not in [0, {array.shape[position]})")
+        raise InvalidArgumentError(f"gather: indices must be in [0, {array.shape[position]}), got {outside.flat[0]}")
     if not batch:
         return wrap(np.take(array, chosen, position))
     if array.shape[:batch] != chosen.shape[:batch]:
         raise InvalidArgumentError(
-            f"gather: params {list(array.shape)} and indices {list(chosen.shape)} must have the same first {batch} axes"
+            f"gather: params and indices must have the same lengths along the first {batch} axes, got shapes "
+            f"{list(array.shape)} and {list(chosen.shape)}"
         )
     rows = np.moveaxis(array, position, batch)
     grids = np.ogrid[tuple(slice(n) for n in array.shape[:batch])]
@@ -157,9 +162,12 @@ def _convert_coordinates(indices: Any, shape: tuple[int, ...], name: str) -> tup
     positions = _convert_indices(indices, name)
     depth = positions.shape[-1] if positions.ndim else 1
     if not positions.ndim or depth > len(shape):
-        raise InvalidArgumentError(f"{name}: indices must have at most {len(shape)} coordinates, got {depth}")
+        found = list(positions.shape)
+        raise InvalidArgumentError(
+            f"{name}: indices must have a last axis of length <= {len(shape)}, got shape {found}"
+        )
     if ((positions < 0) | (positions >= np.array(shape[:depth], np.int64))).any():
-        raise InvalidArgumentError(f"{name}: indices must be inside the shape {list(shape)}")
+        raise InvalidArgumentError(f"{name}: indices must be within the bounds of shape {list(shape)}")
     return tuple(np.moveaxis(positions, -1, 0))
 
 
@@ -205,7 +213,7 @@ for _name, _function in SCATTERS.items():
 def where(condition: Any, x: Any = None, y: Any = None) -> Tensor:
     """``tf.where``: choose values from `x` or `y`; without them, return the indices where `condition` is True."""
     if (x is None) != (y is None):
-        raise ValueError("where: x and y must both be given, or neither")
+        raise ValueError("where: x and y must both be given or both be omitted")
     if x is None:
         return Tensor(np.argwhere(array_of(condition).astype(np.bool_)).astype(np.int64))
     chosen = convert_bools(condition, "where")

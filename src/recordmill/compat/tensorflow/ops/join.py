@@ -28,7 +28,7 @@ def stack(values: Any, axis: Any = 0) -> Tensor:
     arrays = _convert_to_one_dtype(values)
     shapes = [one.shape for one in arrays]
     if len(set(shapes)) > 1:
-        raise InvalidArgumentError(f"stack: tensors must have one shape, got {shapes}")
+        raise InvalidArgumentError(f"stack: tensors must have the same shape, got {shapes}")
     return wrap(np.stack(arrays, normalize_axis(axis, arrays[0].ndim + 1, "stack", ValueError)))
 
 
@@ -53,13 +53,15 @@ def concat(values: Any, axis: Any) -> Tensor:
         return as_tensor(values[0])
     arrays = convert_to_common_dtype(values, "concat")
     if len({one.ndim for one in arrays}) > 1 or not arrays[0].ndim:
-        raise InvalidArgumentError(f"concat: ranks must be equal and positive, got {[one.ndim for one in arrays]}")
+        raise InvalidArgumentError(
+            f"concat: tensors must have the same rank >= 1, got ranks {[one.ndim for one in arrays]}"
+        )
     position = normalize_axis(axis, arrays[0].ndim, "concat")
     try:
         return wrap(np.concatenate(arrays, position))
     except ValueError:
         shapes = [one.shape for one in arrays]
-        raise InvalidArgumentError(f"concat: shapes may differ along axis {position} only, got {shapes}") from None
+        raise InvalidArgumentError(f"concat: shapes may differ only along axis {position}, got {shapes}") from None
 
 
 @op("array.unstack")
@@ -69,7 +71,7 @@ def unstack(value: Any, num: Any = None, axis: Any = 0) -> list[Tensor]:
     position = normalize_axis(axis, array.ndim, "unstack", ValueError)
     if num is not None and int(num) != array.shape[position]:
         raise InvalidArgumentError(
-            f"unstack: num must be {array.shape[position]}, the length of axis {position}, got {int(num)}"
+            f"unstack: num must be {array.shape[position]} (the length of axis {position}), got {int(num)}"
         )
     return [wrap(one) for one in np.moveaxis(array, position, 0)]
 
@@ -84,7 +86,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None) -
         ends = np.cumsum(_complete_sizes([int(one) for one in parts], length))[:-1]
         return [wrap(one) for one in np.split(array, ends, position)]
     if int(parts) <= 0 or length % int(parts):
-        raise InvalidArgumentError(f"split: {length} values cannot be split into {int(parts)} equal parts")
+        raise InvalidArgumentError(f"split: an axis of length {length} cannot be split into {int(parts)} equal parts")
     return [wrap(one) for one in np.split(array, int(parts), position)]
 
 
@@ -94,7 +96,7 @@ def _complete_sizes(sizes: list[int], length: int) -> list[int]:
     if sizes.count(-1) == 1 and min(sizes) == -1 and known <= length:
         return [length - known if one == -1 else one for one in sizes]
     if known != length or any(one < 0 for one in sizes):
-        raise InvalidArgumentError(f"split: sizes {sizes} do not add up to {length}")
+        raise InvalidArgumentError(f"split: sizes must add up to {length} (the length of the axis), got {sizes}")
     return sizes
 
 
@@ -134,7 +136,9 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
         return wrap(np.pad(array, widths, constant_values=_convert_padding(constant_values, array.dtype)))
     limits = np.array(array.shape)[:, None] - (name == "REFLECT")
     if (widths > limits).any():
-        raise InvalidArgumentError(f"pad: paddings of mode {name} must be at most {limits.ravel().tolist()}")
+        raise InvalidArgumentError(
+            f"pad: for mode {name}, paddings must be at most {limits[:, 0].tolist()} per axis, got {widths.tolist()}"
+        )
     return wrap(np.pad(array, widths, _PAD_MODES[name]))  # type: ignore[call-overload]
 
 

@@ -31,7 +31,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     """``tf.nest.pack_sequence_as``: return a copy of a structure with the values of `flat_sequence`."""
     values, count = list(flat_sequence), len(flatten(structure))
     if len(values) != count:
-        raise ValueError(f"flat_sequence must have {count} values, as the structure has, got {len(values)}")
+        raise ValueError(f"flat_sequence must have as many values as the structure ({count}), got {len(values)}")
     return _pack_values(structure, iter(values))
 
 
@@ -51,8 +51,10 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     if not callable(func):
         raise TypeError(f"func must be callable, got {func!r}")
     unknown = set(kwargs) - {"expand_composites", "check_types"}
-    if unknown or not structure:
-        raise TypeError(f"map_structure takes structures, check_types and expand_composites, got {sorted(unknown)}")
+    if unknown:
+        raise TypeError(f"map_structure() got an unexpected keyword argument {min(unknown)!r}")
+    if not structure:
+        raise TypeError("map_structure() requires at least one structure")
     for other in structure[1:]:
         assert_same_structure(structure[0], other)
     results = [func(*values) for values in zip(*map(flatten, structure), strict=True)]

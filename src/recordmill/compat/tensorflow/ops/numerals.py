@@ -99,11 +99,12 @@ def as_string(
     array = array_of(input)
     kind = array.dtype.kind
     if fill not in ("", " ", "0", "+", "-", "#"):
-        raise InvalidArgumentError(f"as_string: fill {fill!r} is not supported")
+        raise InvalidArgumentError(f"as_string: fill must be '', ' ', '0', '+', '-' or '#', got {fill!r}")
     if scientific and shortest:
-        raise InvalidArgumentError("as_string: scientific and shortest cannot be combined")
+        raise InvalidArgumentError("as_string: scientific cannot be combined with shortest")
     if kind != "f" and (scientific or shortest or precision > -1):
-        raise InvalidArgumentError(f"as_string: {as_dtype(array.dtype).name} does not support precision or notation")
+        name = as_dtype(array.dtype).name
+        raise InvalidArgumentError(f"as_string: precision, scientific and shortest are not supported for dtype {name}")
     letter = {"f": "e" if scientific else "g" if shortest else "f", "i": "d", "u": "d"}.get(kind, "s")
     spec = f"%{fill}{width if width > -1 else ''}{f'.{precision}' if precision > -1 else ''}{letter}"
     if kind == "O":

@@ -38,5 +38,5 @@ def device(device_name: str | None) -> contextlib.AbstractContextManager[None]:
     """``tf.device``: return a context manager without effect; only the CPU is supported."""
     name = (device_name or "").lower()
     if name and "cpu" not in name:
-        raise NotImplementedError(f"device {device_name!r} is not supported; only the CPU is")
+        raise NotImplementedError(f"device {device_name!r} is not supported: use the CPU")
     return contextlib.nullcontext()

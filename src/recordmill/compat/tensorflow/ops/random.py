@@ -42,7 +42,7 @@ def _draw_uniform(generator: np.random.Generator, shape: Any, minval: Any, maxva
     if dtype.name not in _INTEGERS:
         raise ValueError(f"dtype must be floating-point or one of {', '.join(_INTEGERS)}, got {dtype.name}")
     if maxval is None:
-        raise ValueError("maxval must be given for integers")
+        raise ValueError("maxval must be given if dtype is an integer type")
     low, high = array_of(minval, dtype), array_of(maxval, dtype)
     if np.any(low >= high):
         raise InvalidArgumentError(f"minval must be less than maxval, got {low} and {high}")

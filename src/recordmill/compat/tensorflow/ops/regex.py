@@ -70,7 +70,9 @@ def _translate_escape(part: str, pattern: str) -> str:
     if letter == "z":
         return r"\Z"
     if letter in "pP":
-        raise NotImplementedError(f"regular expressions with Unicode classes are not supported: {pattern}")
+        raise NotImplementedError(
+            f"Unicode classes such as \\pL are not supported in regular expressions, got {pattern}"
+        )
     if letter in "123456789CZ" or (letter.isalpha() and letter not in "abfnrtvdDsSwWABxE"):
         raise InvalidArgumentError(f"invalid escape sequence {part} in pattern {pattern}")
     return part
@@ -79,7 +81,7 @@ def _translate_escape(part: str, pattern: str) -> str:
 def _translate_class(part: str) -> str:
     name = part[2:-2]
     if name.startswith("^"):
-        raise NotImplementedError(f"negated character classes by name are not supported: {part}")
+        raise NotImplementedError(f"negated named character classes are not supported, got {part}")
     if name not in _POSIX:
         raise InvalidArgumentError(f"invalid character class {part}")
     return _POSIX[name]

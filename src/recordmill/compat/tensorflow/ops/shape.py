@@ -57,14 +57,14 @@ def reshape(tensor: Any, shape: Any) -> Tensor:
     """``tf.reshape``: return the same values in another shape; a length of -1 is inferred."""
     array = array_of(tensor)
     if array_of(shape).ndim > 1:
-        raise InvalidArgumentError("reshape: shape must be a list of lengths")
+        raise InvalidArgumentError(f"reshape: shape must be a list of integers, got {shape!r}")
     lengths = convert_ints(shape, "reshape")
     if lengths.count(-1) > 1 or any(length < -1 for length in lengths):
         raise InvalidArgumentError(f"reshape: lengths must be non-negative, except for a single -1, got {lengths}")
     if -1 in lengths:
         lengths[lengths.index(-1)] = _infer_missing_length(array.shape, [one for one in lengths if one != -1])
     if math.prod(lengths) != array.size:
-        raise InvalidArgumentError(f"reshape: {array.size} values do not fill the shape {lengths}")
+        raise InvalidArgumentError(f"reshape: {array.size} values cannot be reshaped to {lengths}")
     return Tensor(array.reshape(lengths))
 
 
@@ -114,4 +114,6 @@ def broadcast_to(input: Any, shape: Any) -> Tensor:
     try:
         return Tensor(np.broadcast_to(array, lengths))
     except ValueError:
-        raise InvalidArgumentError(f"broadcast_to: shape {list(array.shape)} does not broadcast to {lengths}") from None
+        raise InvalidArgumentError(
+            f"broadcast_to: shape {list(array.shape)} cannot be broadcast to {lengths}"
+        ) from None

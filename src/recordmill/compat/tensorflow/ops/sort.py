@@ -56,7 +56,8 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True) -> TopK:  # noqa: ARG001 
     """``tf.math.top_k``: return the `k` largest values of the last axis and their indices, in descending order."""
     array, count = convert_input(input, NUMBERS, "top_k"), int(k)
     if not array.ndim or count > array.shape[-1]:
-        raise InvalidArgumentError(f"top_k: k must be at most the length of the last axis, got {count}")
+        found = list(array.shape)
+        raise InvalidArgumentError(f"top_k: the last axis must have at least k={count} values, got shape {found}")
     indices = _argsort_last_axis(array, descending=True)[..., :count]
     return TopK(wrap(np.take_along_axis(array, indices, -1)), wrap(indices, np.int32))
 

@@ -27,7 +27,7 @@ def _create_sparse(indices: NDArray[Any], values: NDArray[Any], shape: Any) -> S
 
 @op("sparse.slice")
 def slice_(sp_input: SparseTensor, start: Any, size: Any) -> SparseTensor:
-    """``tf.sparse.slice``: return a part of a sparse tensor; a size that reaches beyond the end is cut."""
+    """``tf.sparse.slice``: return a part of a sparse tensor; sizes beyond the end are clipped."""
     indices, values, shape = _get_components(sp_input)
     begin, length = np.array(convert_ints(start, "sparse.slice")), np.array(convert_ints(size, "sparse.slice"))
     inside = ((indices >= begin) & (indices < begin + length)).all(axis=1)
@@ -42,7 +42,7 @@ def reshape(sp_input: SparseTensor, shape: Any) -> SparseTensor:
     known = int(np.prod([one for one in lengths if one != -1]))
     new = [total // max(known, 1) if one == -1 else one for one in lengths]
     if int(np.prod(new)) != total:
-        raise InvalidArgumentError(f"sparse.reshape: {total} values do not fill the shape {lengths}")
+        raise InvalidArgumentError(f"sparse.reshape: {total} values cannot be reshaped to {lengths}")
     flat = np.ravel_multi_index(tuple(indices.T), tuple(old)) if old else np.zeros(len(indices), np.int64)
     return _create_sparse(np.stack(np.unravel_index(flat, new), axis=1), values, new)
 
@@ -61,8 +61,8 @@ def sparse_to_dense(
     indices = indices.reshape(-1, 1) if indices.ndim < 2 else indices
     if indices.shape[1:] != (len(shape),) or values.shape.as_list() not in ([], [len(indices)]):
         raise InvalidArgumentError(
-            f"sparse_to_dense: indices must have shape (n, {len(shape)}), and values must have n values or one, got "
-            f"shapes {indices.shape} and {values.shape}"
+            f"sparse_to_dense: indices must have shape (n, {len(shape)}) and values shape (n,) or (), got shapes "
+            f"{indices.shape} and {values.shape}"
         )
     values = Tensor(np.broadcast_to(values.values, len(indices)).copy())
     default = as_tensor(default_value, values.dtype)

@@ -68,7 +68,7 @@ def _count_characters(value: bytes) -> int:
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE") -> Tensor:
     """``tf.strings.substr``: return a part of each string; the only supported unit is "BYTE"."""
     if unit != "BYTE":
-        raise NotImplementedError(f"substr: unit {unit!r} is not supported")
+        raise NotImplementedError(f"substr: unit {unit!r} is not supported: use 'BYTE'")
     array, starts, counts = np.broadcast_arrays(convert_strings(input, "substr"), array_of(pos), array_of(len))
     out = np.empty(array.shape, object)
     for position in np.ndindex(array.shape):
@@ -89,7 +89,7 @@ def join(inputs: Any, separator: Any = "") -> Tensor:
         return wrap(b"")
     shape = next((one.shape for one in arrays if one.ndim), ())
     if any(one.ndim and one.shape != shape for one in arrays):
-        raise InvalidArgumentError(f"join: inputs must have one shape, got {[one.shape for one in arrays]}")
+        raise InvalidArgumentError(f"join: inputs must have the same shape, got {[one.shape for one in arrays]}")
     columns = [np.broadcast_to(one, shape).reshape(-1).tolist() for one in arrays]
     out = np.empty(shape, object)
     flat, separator = out.reshape(-1), _to_bytes(separator)
@@ -161,7 +161,7 @@ def _split_into_bytes(value: bytes) -> list[bytes]:
 def unicode_decode(input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 65533) -> Any:
     """``tf.strings.unicode_decode``: return the code points of each string."""
     if input_encoding not in _CODECS:
-        raise NotImplementedError(f"encoding must be one of {', '.join(_CODECS)}, got {input_encoding!r}")
+        raise NotImplementedError(f"input_encoding must be one of {', '.join(_CODECS)}, got {input_encoding!r}")
     if errors not in ("replace", "strict", "ignore"):
         raise InvalidArgumentError(f"errors must be 'replace', 'strict' or 'ignore', got {errors!r}")
 

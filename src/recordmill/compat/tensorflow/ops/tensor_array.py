@@ -78,7 +78,9 @@ class TensorArray:
         if not 0 <= position < len(self._tensors):
             raise OutOfRangeError(f"index must be in [0, {len(self._tensors)}), got {position}")
         if position in self._cleared:
-            raise InvalidArgumentError(f"tensor {position} has already been read; set clear_after_read=False")
+            raise InvalidArgumentError(
+                f"tensor {position} has already been read: set clear_after_read=False to read it again"
+            )
         if self._clears:
             self._cleared.add(position)
         return self._get_tensor(position)
@@ -117,7 +119,7 @@ class TensorArray:
         del name
         rows = list(self._to_rows(value))
         if len(rows) != len(self._tensors) and not self.dynamic_size and self._tensors:
-            raise ValueError(f"{len(rows)} rows cannot be written to an array of {len(self._tensors)} tensors")
+            raise ValueError(f"value must have one row per tensor of the array ({len(self._tensors)}), got {len(rows)}")
         self._tensors, self._cleared = [self._convert(row) for row in rows], set()
         return self
 
