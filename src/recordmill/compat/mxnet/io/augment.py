@@ -146,7 +146,7 @@ def _to_size_tuple(sizes: Ints) -> Size:
 
 
 def _crop_and_resize_to_batch(pixels: Pixels, values: Values, generator: LibstdcxxGenerator) -> Pixels:
-    """Crop a window of random size and resize it for the batch; else enlarge the image if necessary and crop it."""
+    """Crop a window of random size and resize it for the batch; if there is none, enlarge the image and crop it."""
     size, goal, method = pixels.shape[:2], tuple(values["data_shape"][1:]), values["inter_method"]
     window = None
     if values["random_resized_crop"]:

@@ -71,7 +71,7 @@ class BatchRows:
 
 
 def split_part_into_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
-    """Return the byte ranges of part `part_index` of `size` bytes: a single range without `shuffle_chunk_size`."""
+    """Return the byte ranges of part `part_index` of `size` bytes; without `shuffle_chunk_size`, it has one range."""
     num_parts, part, chunk = values["num_parts"], values["part_index"], values["shuffle_chunk_size"]
     count = max(math.ceil(size * _EXTRA_RANGES / (num_parts * (chunk << 20))), 1) if chunk > 0 else 1
     step = (-(-size // (num_parts * count)) + 3) // 4 * 4

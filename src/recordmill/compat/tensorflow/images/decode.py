@@ -289,7 +289,7 @@ def _decode_bmp(data: bytes, channels: int) -> NDArray[np.uint8]:
     if start < 0 or width <= 0 or height == 0 or stored not in (1, 3, 4):
         raise_invalid(f"invalid BMP header: {width} x {height} pixels of {bits} bits at byte {start}")
     if len(data) < start + stride * abs(height):
-        raise_invalid(f"a BMP of {width} x {height} pixels of {bits} bits is larger than {len(data)} bytes")
+        raise_invalid(f"the BMP file is truncated: {width} x {height} pixels of {bits} bits, got {len(data)} bytes")
     rows = np.frombuffer(data, np.uint8, stride * abs(height), start).reshape(abs(height), stride)
     pixels = rows[:, : stored * width].reshape(abs(height), width, stored)
     if height > 0:
@@ -323,7 +323,7 @@ def _decode_frames(data: bytes, name: str, channels: int, *, all_frames: bool) -
     except Exception as error:  # noqa: BLE001 (Pillow raises many types for damaged files)
         raise_invalid(f"Invalid {name} data", rm.ImageError(str(error) or repr(error), kind="bad_image"))
     if channels not in (0, stored):
-        raise_invalid(f"the image has {stored} channels, got channels = {channels}")
+        raise_invalid(f"channels must be 0 or {stored} for this image, got {channels}")
     return np.stack(frames)
 
 

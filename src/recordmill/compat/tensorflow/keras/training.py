@@ -85,7 +85,7 @@ def _to_array(value: Any) -> NDArray[Any]:
         )
     array: NDArray[Any] = value.values if isinstance(value, Tensor) else np.asarray(value)
     if array.dtype.kind not in "biufV":  # V is the kind of bfloat16.
-        raise InvalidArgumentError("a Keras model accepts no strings", hint="decode them or look them up in map()")
+        raise InvalidArgumentError("a Keras model accepts no strings", hint="convert them to numbers in map()")
     if not array.ndim:
         raise InvalidArgumentError("a Keras model accepts only batches, got a scalar", hint="call batch()")
     return array
@@ -108,7 +108,7 @@ def register_datasets() -> None:
             return original(x, y, sample_weight, **options)
         for name, value in (("y", y), ("sample_weight", sample_weight), ("batch_size", options.get("batch_size"))):
             if value is not None:
-                raise ValueError(f"{name} must not be given if x is a dataset: the dataset determines it")
+                raise ValueError(f"{name} must not be given if x is a dataset, because the dataset determines it")
         return adapter(x, options.get("steps_per_epoch"), options.get("class_weight"))
 
     adapters.get_data_adapter = get_data_adapter
