@@ -187,7 +187,7 @@ def test_app_run_calls_main_and_exits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "absl", None)
     monkeypatch.delitem(vars(tf), "flags", raising=False)
     for module in (tf.app, tf, tf.compat.v1):
-        with pytest.raises(AttributeError, match="needs absl: pip install absl-py, or use argparse"):
+        with pytest.raises(AttributeError, match="requires absl; run `pip install absl-py`, or use argparse"):
             _ = module.flags
 
 

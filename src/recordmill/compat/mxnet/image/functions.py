@@ -70,7 +70,9 @@ def imresize(src: Any, w: Any, h: Any, interp: int = 1, out: Any = None) -> NDAr
         if not isinstance(value, int | np.integer) or value < 1:
             raise ParameterError(f"{name} must be a positive integer, got {value!r}")
     if pixels.ndim != 3:
-        raise ParameterError("src must have 3 axes: height, width, channels", kind="bad_shape", found=str(pixels.shape))
+        raise ParameterError(
+            "src must have 3 axes: height, width, channels", kind="bad_shape", found=f"shape {pixels.shape}"
+        )
     if pixels.dtype not in (np.uint8, np.float32):
         message = "the dtype of src is not supported"
         raise UnsupportedError(message, expected="uint8 or float32", found=str(pixels.dtype))

@@ -1,4 +1,4 @@
-"""``tf.io.gfile``: files and folders; sidecar files are hidden, and are moved and removed with their shard."""
+"""``tf.io.gfile``: files and folders. Sidecar files are hidden, and removed with their shard or when it is renamed."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ def _scale_uint8_pixels(pixels: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDAr
 def _decode_jpeg(data: bytes, channels: int, options: _JpegOptions, window: Window | None = None) -> NDArray[np.uint8]:
     if channels == 4:
         raise_invalid("channels must be 0, 1 or 3 for JPEG, got 4")
-    # TensorFlow decodes a file without an end marker as far as libjpeg can. `rm.decode_jpeg` does so, too, if
+    # TensorFlow decodes a file without an end marker as far as libjpeg can. `rm.decode_jpeg` does the same if
     # `acceptable_fraction` is a number (even 1) instead of None.
     is_cut = data.rfind(b"\xff\xd9") < 0
     fraction = min(max(float(options.acceptable_fraction), 0.0), 1.0)
