@@ -78,7 +78,8 @@ def test_demo_replaces_earlier_output_only_with_overwrite(run: Run, generated: N
     (folder / "mine.txt").write_text("keep me")
     (folder / "shards" / "old").write_text("an earlier demo's")
     result = run(*command)
-    assert result.code == 2 and "hint: choose another folder with --output, or --overwrite" in result.err
+    assert result.code == 2
+    assert "hint: choose another folder with --output, or replace the output with --overwrite" in result.err
     assert run(*command, "--overwrite").code == 0
     assert (folder / "mine.txt").read_text() == "keep me" and not (folder / "shards" / "old").exists()
 

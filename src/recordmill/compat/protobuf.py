@@ -63,7 +63,7 @@ def _build_message_classes(module: str, package: str, syntax: str, files: Mappin
         from google.protobuf.message_factory import GetMessageClass
     except ImportError as error:
         raise MissingExtraError(
-            f"messages of {package} need the package protobuf, version 5.26 or later",
+            f"messages of {package} require the package protobuf, version 5.26 or later",
             hint="pip install 'recordmill[protobuf]'",
         ) from error
     pool = DescriptorPool()

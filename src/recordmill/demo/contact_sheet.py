@@ -34,7 +34,7 @@ def write_contact_sheet(folder: Path, print_line: PrintLine) -> dict[str, Any]:
     path = folder / "contact-sheet.png"
     _draw_sheet(path, groups)
     num_tiles = sum(len(tiles) for _, _, tiles in groups)
-    print_line(f"Drew {num_tiles} images from the shards on {path}.")
+    print_line(f"Drew {num_tiles} images from the shards to {path}.")
     return {"path": path.name, "num_tiles": num_tiles}
 
 

@@ -55,7 +55,7 @@ def require_packages(*, train: bool) -> None:
     if missing:
         alternative = "" if set(missing) & set(_PACKAGES.values()) else "; or skip the training with train=False"
         raise rm.MissingExtraError(
-            f"the demo needs {', '.join(missing)}", hint=f"pip install {' '.join(missing)}{alternative}"
+            f"the demo requires {', '.join(missing)}", hint=f"pip install {' '.join(missing)}{alternative}"
         )
 
 
@@ -75,7 +75,7 @@ def load_photo(name: str) -> Any:
     package, _, path = name.partition("/")
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise rm.MissingExtraError(f"the demo needs {_PACKAGES[package]}", hint=f"pip install {_PACKAGES[package]}")
+        raise rm.MissingExtraError(f"the demo requires {_PACKAGES[package]}", hint=f"pip install {_PACKAGES[package]}")
     with Image.open(Path(spec.submodule_search_locations[0]) / path) as image:
         photo = image.convert("L" if image.mode in ("L", "I;16") else "RGB")
     photo.thumbnail((_MAX_PHOTO_SIDE, _MAX_PHOTO_SIDE))

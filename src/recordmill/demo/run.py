@@ -72,7 +72,8 @@ def _prepare_folder(folder: Path, *, overwrite: bool) -> Path:
             raise rm.OutputExistsError(
                 "the output already exists" if is_demo_output else "the output folder contains files of other programs",
                 shard=os.fspath(folder),
-                hint="choose another folder with output=..." + (", or overwrite=True" if is_demo_output else ""),
+                hint="choose another folder with output=..."
+                + (", or replace the output with overwrite=True" if is_demo_output else ""),
             )
         for name in _OUTPUT_NAMES:
             _remove_path(folder / name)

@@ -43,7 +43,7 @@ def import_keras() -> Any:
     if keras.backend.backend() != "jax":
         hint = "run the demo in a process that has not imported Keras"
         raise rm.MissingExtraError(
-            f"the demo needs Keras with JAX as its backend, got {keras.backend.backend()}", hint=hint
+            f"the demo requires Keras with the backend JAX, got {keras.backend.backend()}", hint=hint
         )
     return keras
 

@@ -71,7 +71,7 @@ def test_ndarray_iter_describes_names_and_dtypes() -> None:
 @pytest.mark.parametrize(
     "arguments, error, words",
     [
-        (("text", LABELS, 3), TypeError, "Input must be NDArray"),
+        (("text", LABELS, 3), TypeError, "Input must be an NDArray or numpy.ndarray, .* got str"),
         ((None, LABELS, 3), AssertionError, "at least one array"),
         ((ROWS, LABELS[:5], 2), mx.MXNetError, "data: 10, softmax_label: 5"),
         ((ROWS, LABELS, 3, False, "drop"), ValueError, "roll_over"),

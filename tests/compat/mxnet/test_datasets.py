@@ -27,7 +27,7 @@ def test_program_returns_values_of_mxnet(name: str, tmp_path: Path) -> None:
         (gzip.compress(b"\0\0\x08\x03" + b"\x7f\xff\xff\xff" * 3, mtime=0), "truncated"),
         (gzip.compress(b"\0\0\x08\x03" + b"\0\0\0\1" * 3 + b"\7", mtime=0)[:-9], "invalid MNIST format"),
         (b"\x1f\x8bnothing", "invalid MNIST format"),
-        (b"\0\0\x08\x03" + b"\0\0\0\1" * 3 + b"\7", "must equal"),
+        (b"\0\0\x08\x03" + b"\0\0\0\1" * 3 + b"\7", "expected one label per image, got 1 images and 2 labels"),
     ],
 )
 def test_mnist_rejects_invalid_files(images, message, tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_detection_drops_or_rejects_invalid_boxes(tmp_path: Path) -> None:
         try:
             label = data.next().label[0].asnumpy()[0]
         except mx.MXNetError as error:
-            assert "not boxes" in error.message and error.shard == path  # noqa: PT017
+            assert "into a header and boxes" in error.message and error.shard == path  # noqa: PT017
         else:
             assert 2 <= label[3] <= 12 and label[1:3].tolist() == [6, 7]
 
@@ -129,5 +129,5 @@ def test_detection_drops_or_rejects_invalid_boxes(tmp_path: Path) -> None:
 )
 def test_invalid_values_are_rejected(wrong, tmp_path: Path) -> None:
     parameters = {"data_shape": (3, 8, 8), "batch_size": 1, "rand_crop_prob": 0.5, **wrong}
-    with pytest.raises(mx.MXNetError, match=r"out of range|mismatch|expect int|not supported"):
+    with pytest.raises(mx.MXNetError, match=r"invalid value for|mismatch|expect int|not supported"):
         mx.io.ImageDetRecordIter(path_imgrec=pack_images(mx, tmp_path), **parameters)

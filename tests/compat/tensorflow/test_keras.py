@@ -89,7 +89,7 @@ def test_validation_on_infinite_dataset_starts_anew_each_time() -> None:
 
 @pytest.mark.parametrize("method", ["fit", "evaluate", "predict"])
 def test_infinite_dataset_without_steps_is_rejected(method) -> None:
-    with pytest.raises(ValueError, match="the dataset is infinite: pass steps_per_epoch"):
+    with pytest.raises(ValueError, match="the dataset is infinite; pass steps_per_epoch"):
         getattr(compiled(), method)(data(endless=True), verbose=0)
 
 

@@ -57,7 +57,7 @@ def test_to_batch_returns_arrays_without_copies() -> None:
 @pytest.mark.parametrize(
     "element, message",
     [
-        (tf.constant([b"a", b"b"]), "accepts no strings"),
+        (tf.constant([b"a", b"b"]), "does not accept strings"),
         (tf.constant(3), "got a scalar"),
         (object(), "got a object"),
     ],

@@ -37,7 +37,7 @@ def create_parser() -> argparse.ArgumentParser:
     """Create the argument parser, with the option names and defaults of MXNet's im2rec.py."""
     parser = argparse.ArgumentParser(
         prog="python -m recordmill.compat.mxnet.im2rec",
-        description="Create image lists of a folder (--list), or record files of image lists.",
+        description="Create image lists from a folder (--list), or record files from image lists.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("prefix", help="prefix of the names of .lst, .rec and .idx files, or a folder of .lst files")
@@ -175,7 +175,7 @@ def _read_list_entries(path: str) -> list[ListEntry]:
         try:
             entries.append(ListEntry(int(fields[0]), [float(field) for field in fields[1:-1]], fields[-1]))
         except ValueError as error:
-            print(f"a line must be key, labels and path, got {fields}: {error}")
+            print(f"a line must contain a key, labels and a path, got {fields}: {error}")
     return entries
 
 

@@ -26,7 +26,7 @@ _HEADER = struct.Struct(_IR_FORMAT)
 # JPEG markers of frame headers: SOF0 to SOF15, except the three markers in this range with other meanings.
 _FRAME_MARKERS = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 _JPEG, _PNG = b"\xff\xd8", b"\x89PNG"
-# Offset of the color type in a PNG file, the color type of gray images, and the two bytes for 8 bits and this type.
+# Offset of the color type in a PNG file, the color type of gray, and the bytes for bit depth 8 and this color type.
 _PNG_COLOR_TYPE, _PNG_GRAY, _PNG_GRAY_8 = 25, 0, b"\x08\x00"
 _FORMATS_WITH_ALPHA = ("PNG", "WEBP", "TIFF")
 
@@ -210,7 +210,7 @@ class MXIndexedRecordIO(MXRecordIO):
         """Move to the record with key `idx`, so that `read` returns it next."""
         reader, offset = self._require_reader(), self.idx[idx]
         if offset < 0:
-            message = "an offset of the index file must not be negative"
+            message = "offsets in the index file must not be negative"
             raise MXNetError(message, kind="bad_index", shard=self.idx_path, found=f"{offset} for key {idx!r}")
         reader.seek(offset)
 

@@ -1,7 +1,7 @@
 """The functional interface: ``flow.data``, ``flow.image`` and ``flow.random``.
 
-Each place in a program that calls a function has its own module, which the first call creates and later calls reuse. So
-each call of a reader function in a loop returns the next batch.
+The first call at each place in a program creates a module, and later calls at the same place reuse it. Therefore, a
+reader function that is called in a loop returns the next batch each time.
 """
 
 from __future__ import annotations

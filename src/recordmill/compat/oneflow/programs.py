@@ -56,8 +56,8 @@ def global_function(type: Any = "predict", function_config: Any = None) -> Any: 
         return _convert_results(type)
     if type not in ("predict", None):
         raise NotImplementedError(
-            f"flow.global_function(type={type!r}) is not supported, only 'predict': networks are not supported; "
-            "pass the arrays to Keras, PyTorch or JAX"
+            f"the type of flow.global_function must be 'predict', got {type!r}; to train networks, pass the arrays to "
+            "Keras, PyTorch or JAX"
         )
     return _convert_results
 
@@ -79,7 +79,7 @@ def placement(device_tag: str, machine_device_ids: Any = None, hierarchy: Any = 
     del machine_device_ids, hierarchy
     if device_tag != "cpu":
         raise NotImplementedError(
-            f"flow.scope.placement({device_tag!r}) is not supported, only 'cpu': pass the arrays to your framework"
+            f"device_tag must be 'cpu', got {device_tag!r}; to use another device, pass the arrays to your framework"
         )
     yield
 

@@ -37,11 +37,11 @@ def get_world_size() -> int:
 
 
 def assign_parts(num_parts: int, rank: int, world_size: int) -> range:
-    """Return the consecutive parts that process `rank` reads; the first processes read one more if parts remain."""
+    """Return the consecutive parts of process `rank`; if the division is uneven, the first processes get one more."""
     if not 0 <= rank < world_size:
-        raise ValueError(f"RANK must be between 0 and WORLD_SIZE - 1 = {world_size - 1}, got {rank}")
+        raise ValueError(f"RANK must be at least 0 and less than WORLD_SIZE ({world_size}), got {rank}")
     if world_size > num_parts:
-        raise ValueError(f"data_part_num must be at least the number of processes, {world_size}, got {num_parts}")
+        raise ValueError(f"data_part_num must be at least the number of processes ({world_size}), got {num_parts}")
     quotient, remainder = divmod(num_parts, world_size)
     start = rank * quotient + min(rank, remainder)
     return range(start, start + quotient + (rank < remainder))
@@ -253,8 +253,8 @@ def _find_parts(folder: str, count: int, prefix: str, digits: int) -> list[str]:
         if not os.path.isfile(part):
             raise FileNotFoundError(
                 errno.ENOENT,
-                f"Fail to open file: a part is missing, expected data_part_num={count} parts; check "
-                "part_name_prefix and part_name_suffix_length, which form the file names",
+                f"Fail to open file: one of the {count} parts is missing; check data_part_num, part_name_prefix and "
+                "part_name_suffix_length",
                 part,
             )
     return parts

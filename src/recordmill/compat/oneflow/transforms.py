@@ -175,7 +175,7 @@ class Resize(Module):
         if len(shape) == 3 and shape[2] == self._channels and dtype == np.uint8:
             return
         error = ImageError(
-            "Resize does not accept images of this dtype, shape or number of channels",
+            "Resize does not support the dtype, shape or number of channels of this image",
             kind="channel_mismatch",
             expected=f"uint8 of shape (height, width, {self._channels})",
             found=f"{dtype} of shape {shape}",
@@ -264,7 +264,7 @@ class CropMirrorNormalize(Module):
             raise ValueError("crop_h and crop_w must be positive if images may differ in size")
         mirrored = np.zeros(len(images), np.bool_) if mirror is None else np.asarray(mirror) != 0
         if mirrored.shape != (len(images),):
-            raise ValueError(f"mirror must have one number for each of {len(images)} images, got {mirrored.shape}")
+            raise ValueError(f"mirror must have shape ({len(images)},), one value per image, got {mirrored.shape}")
         if isinstance(images, ResizedImages) and not any(self._size) and not images.is_decoded:
             return as_tensor(images.normalize(mirrored, self._mean, self._std))
         arrays: Any = images.numpy() if isinstance(images, TensorBuffer) else np.asarray(images)

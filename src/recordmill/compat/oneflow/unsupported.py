@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 
 from recordmill.suggestions import MISSPELLED, suggest_name
 
-_NETWORKS = "networks are not supported; pass the arrays to Keras, PyTorch or JAX"
-_CPU = "omit it: records are read on the CPU, and each process reads its own parts"
+_NETWORKS = "this package only loads data; pass the arrays to Keras, PyTorch or JAX"
+_CPU = "omit it, because records are read on the CPU and each process reads its own parts"
 _READER = "use flow.data.ofrecord_reader and the decoders of flow.data"
 _DTYPE = "use int8, uint8, int32, int64, float or double"
 _RESIZE = "use OFRecordImageDecoderRandomCrop and image.Resize"
@@ -20,16 +20,16 @@ _HINTS: dict[str, dict[str, str]] = {
         "": _NETWORKS,
         "Tensor": "use numpy.ndarray",
         "tensor": "use numpy.array; modules accept NumPy arrays",
-        "from_numpy": "modules accept NumPy arrays",
+        "from_numpy": "omit it, because modules accept NumPy arrays",
         "manual_seed": "pass random_seed to the reader, to the decoders and to CoinFlip",
-        "no_grad": "omit it: no gradients are recorded",
-        "enable_eager_execution": "omit it: functions run when they are called",
-        "clear_default_session": "omit it: there is no session",
+        "no_grad": "omit it, because no gradients are recorded",
+        "enable_eager_execution": "omit it, because functions run when they are called",
+        "clear_default_session": "omit it, because there is no session",
         "tensor_buffer_to_tensor": "use numpy.stack(buffer.numpy())",
         "utils": "use rm.torch, rm.keras or rm.jax",
-        "cuda": "pass the arrays to your framework, which moves them",
+        "cuda": "pass the arrays to your framework, which moves them to the GPU",
         "fixed_placement": "use flow.scope.placement('cpu', ...), or omit it",
-        **dict.fromkeys(("FunctionConfig", "function_config"), "omit it: global_function needs no settings"),
+        **dict.fromkeys(("FunctionConfig", "function_config"), "omit it, because global_function needs no settings"),
         **dict.fromkeys(("device", "placement", "sbp"), _CPU),
         **dict.fromkeys(("bool", "float16", "half", "bfloat16", "char"), _DTYPE),
     },

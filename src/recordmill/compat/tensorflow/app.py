@@ -25,5 +25,7 @@ def __getattr__(name: str) -> Any:
     try:
         from absl import flags
     except ImportError:
-        raise AttributeError("tf.app.flags needs absl: pip install absl-py, or use argparse", name=name) from None
+        raise AttributeError(
+            "tf.app.flags requires absl; run `pip install absl-py`, or use argparse", name=name
+        ) from None
     return flags

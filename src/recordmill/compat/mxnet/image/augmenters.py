@@ -295,4 +295,4 @@ def _resolve_mean_or_std(name: str, value: Any, default: tuple[float, ...]) -> A
         return array(default)
     if value is None or (isinstance(value, np.ndarray) and value.shape[0] in (1, 3)):
         return value
-    raise MisuseError(f"{name} must be True or an array of 1 or 3 numbers, got {value!r}")
+    raise MisuseError(f"{name} must be None, True or an array of 1 or 3 numbers, got {value!r}")

@@ -120,7 +120,7 @@ class ImageDetIter(ImageIter):
         return MXNetError(message, kind="bad_label", **self._location)
 
     def _fill_batch(self, data: Any, label: Any, start: int) -> int:
-        """Fill the batch with samples, starting at row `start`; return the number of rows filled in total."""
+        """Fill the batch with samples, starting at row `start`; return the total number of filled rows."""
         row = start
         if not start:
             label[...] = -1
@@ -157,7 +157,7 @@ class ImageDetIter(ImageIter):
         if label_shape is not None:
             count, width = self.label_shape
             if len(label_shape) != 2 or label_shape[0] < count or label_shape[1] != width:
-                raise ValueError(f"label_shape must be (at least {count}, {width}), got {tuple(label_shape)}")
+                raise ValueError(f"label_shape must be (n, {width}) with n >= {count}, got {tuple(label_shape)}")
             self._set_label_shape(self.provide_label[0].name, (label_shape[0], label_shape[1]))
 
     def sync_label_shape(self, it: ImageDetIter, verbose: bool = False) -> ImageDetIter:

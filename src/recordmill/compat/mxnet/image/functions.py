@@ -24,7 +24,7 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: bool | int = True, out: Any = None
     The orientation of EXIF data is applied, except in JPEG files that start with a JFIF segment, as in MXNet.
     """
     if not isinstance(buf, bytes | bytearray | memoryview | np.ndarray):
-        raise ValueError("buf must be bytes, bytearray or numpy.ndarray; encode a str first")  # noqa: TRY004
+        raise ValueError(f"buf must be bytes, bytearray or numpy.ndarray, got {type(buf).__name__}")  # noqa: TRY004
     data: Any = np.ascontiguousarray(buf, np.uint8).reshape(-1) if isinstance(buf, np.ndarray) else buf
     if flag not in (0, 1):
         raise ParameterError(f"flag must be 0 or 1, got {flag}")
@@ -70,9 +70,11 @@ def imresize(src: Any, w: Any, h: Any, interp: int = 1, out: Any = None) -> NDAr
         if not isinstance(value, int | np.integer) or value < 1:
             raise ParameterError(f"{name} must be a positive integer, got {value!r}")
     if pixels.ndim != 3:
-        raise ParameterError("src must have 3 axes: height, width, channels", kind="bad_shape", found=str(pixels.shape))
+        raise ParameterError(
+            "src must have 3 axes: height, width, channels", kind="bad_shape", found=f"shape {pixels.shape}"
+        )
     if pixels.dtype not in (np.uint8, np.float32):
-        message = f"an image of {pixels.dtype} is not supported"
+        message = "the dtype of src is not supported"
         raise UnsupportedError(message, expected="uint8 or float32", found=str(pixels.dtype))
     method = get_interp_method(interp, (*pixels.shape[:2], h, w))
     return _copy_to_out(as_ndarray(rm.resize(pixels, (h, w), kernel=KERNELS[method])), out)
@@ -116,8 +118,8 @@ def fixed_crop(
     """Crop a window of w x h pixels at (x0, y0). If `size` (width, height) is given, resize the crop to it."""
     out = as_ndarray(np.asarray(src)[y0 : y0 + h, x0 : x0 + w])
     if not out.size:
-        found = f"{w} x {h} at ({x0}, {y0}) of {src.shape[1]} x {src.shape[0]}"
-        raise ParameterError("the window contains no pixel of the image", kind="bad_window", found=found)
+        found = f"window: {w} x {h} at ({x0}, {y0}), image: {src.shape[1]} x {src.shape[0]}"
+        raise ParameterError("the crop window contains no pixel of the image", kind="bad_window", found=found)
     if size is None or (w, h) == tuple(size):
         return out
     return imresize(out, *size, interp=get_interp_method(interp, (h, w, size[1], size[0])))

@@ -91,7 +91,7 @@ class ImageIter(DataIter):
 
     def _select_part(self, part: int, num_parts: int, shuffle: bool) -> None:
         if self.seq is None and (shuffle or num_parts > 1):
-            raise MisuseError("shuffle=True and num_parts greater than 1 require path_imgidx")
+            raise MisuseError("path_imgidx is required if shuffle=True or num_parts > 1")
         if self.seq is not None and num_parts > 1:
             if not 0 <= part < num_parts:
                 raise MisuseError(f"part_index must be in [0, {num_parts}), got {part}")
@@ -137,7 +137,7 @@ class ImageIter(DataIter):
         return DataBatch([as_ndarray(data)], [as_ndarray(label)], pad)
 
     def _fill_batch(self, data: Any, label: Any, start: int) -> int:
-        """Fill the batch with samples, starting at row `start`; return the number of rows filled in total."""
+        """Fill the batch with samples, starting at row `start`; return the total number of filled rows."""
         for row in range(start, self.batch_size):
             try:
                 label_values, encoded = self.next_sample()
@@ -181,12 +181,13 @@ class ImageIter(DataIter):
         if payload is None:
             if key is None:
                 return None
-            raise MXNetError("no record starts at the offset of this index key", kind="bad_index", **self._location)
+            message = "the index file is invalid: no record starts at the offset of this key"
+            raise MXNetError(message, kind="bad_index", **self._location)
         self.cur += 1
         try:
             header, data = unpack(payload)
         except (struct.error, ValueError) as error:
-            message = f"the record is too short for its header: {error}"
+            message = f"the record is too short for its header or its labels: {error}"
             raise HeaderError(message, kind="bad_payload", **self._location) from error
         if self.imglist is None or key is None:
             return header.label, data
@@ -252,7 +253,7 @@ def _read_label_list(path: Any, dtype: str) -> ListedImages:
         try:
             listed[int(fields[0])] = (array([float(field) for field in fields[1:-1]], dtype=dtype), fields[-1])
         except ValueError as error:
-            message = f"line {number} must be index, labels and path, separated by tabs"
+            message = f"line {number} must contain an index, labels and a path, separated by tabs"
             shard, found = os.fspath(path), repr(line[:80])
             raise ParameterError(message, kind="bad_list_line", shard=shard, found=found) from error
     return listed

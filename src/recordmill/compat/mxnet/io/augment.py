@@ -105,7 +105,7 @@ def padding_color(values: Values) -> int | tuple[int, ...]:
 
 
 def scale_shorter_sides(sizes: Ints, length: int) -> Ints:
-    """Scale sizes, shape (n, 2), to shorter sides of `length` (-1: unchanged); longer sides are rounded down."""
+    """Scale sizes, shape (n, 2), so that the shorter sides are `length` (-1: unchanged); round longer sides down."""
     return sizes if length == -1 else length * sizes // np.maximum(sizes.min(axis=1, keepdims=True), 1)
 
 
@@ -146,7 +146,7 @@ def _to_size_tuple(sizes: Ints) -> Size:
 
 
 def _crop_and_resize_to_batch(pixels: Pixels, values: Values, generator: LibstdcxxGenerator) -> Pixels:
-    """Crop a window of random size and resize it for the batch; else enlarge the image if necessary and crop it."""
+    """Crop a window of random size and resize it; if none is drawn, enlarge the image if necessary and crop it."""
     size, goal, method = pixels.shape[:2], tuple(values["data_shape"][1:]), values["inter_method"]
     window = None
     if values["random_resized_crop"]:

@@ -32,7 +32,7 @@ from recordmill.compat.mxnet.io.random import LibstdcxxGenerator
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
-# Method number of images that are not resized or cannot be decoded. They can join the group of any method.
+# Placeholder method number of images that need no resize or cannot be decoded. They can join any group.
 _ANY_METHOD = -1
 # Images that are decoded together: their interpolation method (None: decode one by one) and their batch rows.
 Group = tuple[int | None, Ints]

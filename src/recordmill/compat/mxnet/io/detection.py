@@ -67,9 +67,10 @@ class _DetectionBatchBuilder(BatchBuilder):
             label = row[_PREFIX_LENGTH : _PREFIX_LENGTH + int(row[3])].copy()
             parts = split_detection_label(label)
             if parts is None:
-                message, expected = "the labels are not boxes", "a header of at least 2 and boxes of at least 5 values"
+                message = "the labels cannot be split into a header and boxes"
+                expected = "a header of 2 or more values, and boxes of 5 or more values"
                 location = self.table.locate_row(int(records.rows[number]))
-                found = f"{len(label)} labels, widths {label[:2].tolist()}"
+                found = f"{len(label)} values; lengths of header and box: {label[:2].tolist()}"
                 raise ParameterError(message, kind="bad_label", expected=expected, found=found, **location)
             size = max(height, 1), max(width, 1)  # Size 0 means an invalid image, which decoding reports.
             with np.errstate(all="ignore"):  # Boxes may have infinite coordinates.
@@ -83,9 +84,9 @@ class _DetectionBatchBuilder(BatchBuilder):
 class ImageDetRecordIter(ImageRecordIter):
     """``mx.io.ImageDetRecordIter``: batches of images and their labels, which are padded to one length.
 
-    A row of labels is the channels, height and width of the image in the batch, the number of its labels, the labels,
-    and `label_pad_value` up to the width of the longest row; empty boxes are dropped. The order of `shuffle` is that
-    of ImageRecordIter; random numbers depend only on the seed, the epoch and the position.
+    A row of labels contains the channels, height and width of the image in the batch, the number of labels, the labels,
+    and padding with `label_pad_value`. Empty boxes are dropped. `shuffle` uses the same order as ImageRecordIter;
+    random numbers depend only on the seed, the epoch and the position.
     """
 
     _read_parameters = staticmethod(read_detection_parameters)
@@ -137,7 +138,7 @@ class _PaddedLabelTable(RecordTable):
         self._expected_width, self._fill = values["label_width"], np.float32(values["label_pad_value"])
         longest, width = self._find_longest_label(), values["label_pad_width"]
         if 0 < width < longest:
-            message = f"label_pad_width must be at least {longest}, got {width}"
+            message = "label_pad_width must not be smaller than the largest number of labels in a record"
             raise ParameterError(message, expected=f"at least {longest}", found=str(width))
         self.label_width = _PREFIX_LENGTH + max(longest, width)
 

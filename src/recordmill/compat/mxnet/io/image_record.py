@@ -93,7 +93,7 @@ class ImageRecordIter(CurrentBatchIter):
         count = len(self._builder.table)
         if self._values["round_batch"] and 2 * count < self.batch_size:
             message, found = "batch_size must be at most twice the number of images", f"{count} images"
-            raise ParameterError(message, found=found, hint="round_batch=False")
+            raise ParameterError(message, found=found, hint="reduce batch_size, or use round_batch=False")
         self._orders = EpochOrderSampler(self._builder.chunks_by_range(), self._values)
         self._next_order = self._orders.draw_next_order()
         self._epoch = -1

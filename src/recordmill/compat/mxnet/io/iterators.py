@@ -229,8 +229,8 @@ def _name_arrays(arrays: Any, name: str) -> NamedArrays:
         names = [name] if len(arrays) == 1 else [f"_{number}_{name}" for number in range(len(arrays))]
         arrays = dict(zip(names, arrays, strict=True))
     if not isinstance(arrays, dict):
-        message = "Input must be NDArray, numpy.ndarray, a list of them or dict with them as values"
-        raise TypeError(f"{message}, not {type(arrays).__name__}")
+        message = "Input must be an NDArray or numpy.ndarray, or a list or dict of them"
+        raise TypeError(f"{message}, got {type(arrays).__name__}")
     named = [(key, one if isinstance(one, NDArray) else array(one)) for key, one in arrays.items()]
     return sorted(named, key=lambda pair: pair[0]) if len(named) > 1 else named
 
@@ -251,7 +251,7 @@ class PrefetchingIter(CurrentBatchIter):
         self.n_iter = len(self.iters)
         for names in (rename_data, rename_label):
             if not self.iters or (names is not None and len(names) != self.n_iter):
-                raise MisuseError("iters must not be empty; rename_data and rename_label need one dict per iterator")
+                raise MisuseError("iters must not be empty; rename_data and rename_label require one dict per iterator")
         self.rename_data, self.rename_label = rename_data, rename_label
         super().__init__(self.provide_data[0][1][0])
         self._prefetcher = self._start_prefetching()

@@ -71,7 +71,7 @@ class BatchRows:
 
 
 def split_part_into_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
-    """Return the byte ranges of part `part_index` of `size` bytes: a single range without `shuffle_chunk_size`."""
+    """Return the byte ranges of part `part_index` of `size` bytes. Without `shuffle_chunk_size`, return one range."""
     num_parts, part, chunk = values["num_parts"], values["part_index"], values["shuffle_chunk_size"]
     count = max(math.ceil(size * _EXTRA_RANGES / (num_parts * (chunk << 20))), 1) if chunk > 0 else 1
     step = (-(-size // (num_parts * count)) + 3) // 4 * 4
@@ -79,7 +79,7 @@ def split_part_into_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
 
 
 def split_span_into_chunks(starts: Ints, span: Span, size: int) -> list[Span]:
-    """Split a span of records into the chunks that MXNet reads one at a time, of `CHUNK_BYTES` or less if possible."""
+    """Split a span of records into the chunks that MXNet reads one at a time, if possible of at most `CHUNK_BYTES`."""
     first, last = span
     end = int(starts[last]) if last < len(starts) else size
     chunks = []

@@ -72,7 +72,7 @@ _ASPECT = ("max_aspect_ratio", "min_aspect_ratio")
 JITTER = ("brightness", "contrast", "saturation")
 SHIFTS = ("random_h", "random_s", "random_l")
 _LIGHT = ("max_random_contrast", "max_random_illumination")
-_AUG_SEQ_HINT = "omit it: there is one sequence of augmentations"
+_AUG_SEQ_HINT = "omit it, because there is only one sequence of augmentations"
 
 # Parameters that ImageDetRecordIter shares with ImageRecordIter.
 _SHARED = (
@@ -125,13 +125,13 @@ _DETECTION_RANGES: dict[str, tuple[float, float]] = {
     ),
 }
 _DETECTION_CHOICES = {"crop_emit_mode": ("center", "overlap"), "resize_mode": ("force", "shrink", "fit")}
-# Parameters that are supported only with their default values, and hints at what to use instead.
+# Hint at what to use instead of each parameter that is supported only with its default value.
 _DETECTION_UNSUPPORTED = {
     "aug_seq": _AUG_SEQ_HINT,
     "mean_img": "use mean_r, mean_g and mean_b",
     "path_imglist": "pack the labels into the records: im2rec --pack-label",
-    "shuffle_chunk_size": "shuffle=True permutes all records",
-    "shuffle_chunk_seed": "shuffle=True permutes all records",
+    "shuffle_chunk_size": "use shuffle=True, which permutes all records",
+    "shuffle_chunk_seed": "use shuffle=True, which permutes all records",
 }
 _PROBABILITIES = ("rand_crop_prob", "rand_pad_prob", "rand_mirror_prob", "random_contrast_prob")
 
@@ -176,7 +176,7 @@ def read_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
             raise _invalid_value_error(f"std_{color}", values[f"std_{color}"], "a positive number")
     if values["inter_method"] not in METHODS or (values["inter_method"] == NEAREST and has_affine_transform(values)):
         raise _invalid_value_error(
-            "inter_method", values["inter_method"], "1 to 4, 9, 10, or 0 without rotation and scaling"
+            "inter_method", values["inter_method"], "0 to 4, 9 or 10, but not 0 with rotation or scaling"
         )
     _check_crop_options(values)
     _check_color_options(values)
@@ -190,7 +190,7 @@ def read_detection_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
         if values[name] != _DETECTION_DEFAULTS[name]:
             raise _unsupported_error(name, values[name], hint)
     if values["dtype"] not in (None, "float32"):
-        raise _unsupported_error("dtype", values["dtype"], "batches are float32")
+        raise _unsupported_error("dtype", values["dtype"], "omit it, because batches are always float32")
     _check_shape(values["data_shape"], (1, 3))
     _check_ranges(values, _DETECTION_RANGES)
     for name, words in _DETECTION_CHOICES.items():
@@ -199,7 +199,7 @@ def read_detection_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     if values["inter_method"] not in METHODS:
         raise _invalid_value_error("inter_method", values["inter_method"], "0 to 4, 9 or 10")
     if values["data_shape"][0] == 1 and _changes_colors(values):
-        raise _unsupported_error("random_hue_prob", values["random_hue_prob"], "data_shape has one channel")
+        raise _unsupported_error("random_hue_prob", values["random_hue_prob"], "omit it, because images have 1 channel")
     _check_crop_samplers(values)
     floats = [name for name, default in _DETECTION_DEFAULTS.items() if isinstance(default, float)]
     return values | {name: _round_like_text_parser(values[name]) for name in floats}
@@ -261,7 +261,7 @@ def _check_shape(shape: tuple[int, ...], channels: tuple[int, ...]) -> None:
 
 def _invalid_value_error(name: str, found: Any, expected: str) -> ParameterError:
     """Create the error for an invalid value of a parameter."""
-    message = f"value {found} for Parameter {name} is out of range"
+    message = f"invalid value for parameter {name}"
     return ParameterError(message, expected=expected, found=str(found))
 
 
@@ -278,7 +278,7 @@ def _check_crop_options(values: Mapping[str, Any]) -> None:
         raise ParameterError("random_resized_crop cannot be combined with rand_crop, crop sizes or random scales")
     if smallest > largest or (largest > 0 > smallest):
         raise _invalid_value_error(
-            "min_crop_size, max_crop_size", (smallest, largest), "both or neither, in ascending order"
+            "min_crop_size, max_crop_size", (smallest, largest), "both set or both omitted, in ascending order"
         )
     for name, (low, high) in {
         "min_random_area, max_random_area": (values["min_random_area"], values["max_random_area"]),
@@ -287,16 +287,17 @@ def _check_crop_options(values: Mapping[str, Any]) -> None:
         "min_img_size, max_img_size": (values["min_img_size"], values["max_img_size"]),
     }.items():
         if low > high or ("aspect" in name and low <= 0):
-            raise _invalid_value_error(name, (low, high), "a positive range in ascending order")
+            expected = "0 < min <= max" if "aspect" in name else "min <= max"
+            raise _invalid_value_error(name, (low, high), expected)
 
 
 def _check_color_options(values: Mapping[str, Any]) -> None:
     channels = values["data_shape"][0]
     for name in (*JITTER, "pca_noise", *SHIFTS):
         if values[name] and (channels == 4 or (channels == 1 and name in SHIFTS)):
-            raise _unsupported_error(name, values[name], f"data_shape has {channels} channels")
+            raise _unsupported_error(name, values[name], f"omit it, because the number of channels is {channels}")
     if has_random_light(values) and values["dtype"] not in (None, "float32"):
-        message = "max_random_contrast and max_random_illumination need dtype float32"
+        message = "max_random_contrast and max_random_illumination require dtype float32"
         raise MXNetError(message, kind="bad_parameter", found=values["dtype"])
 
 

@@ -57,7 +57,7 @@ class RecordTable:
         num_parts, part, index_path = values["num_parts"], values["part_index"], values.get("path_imgidx")
         if not 0 <= part < num_parts:
             found = f"part_index={part}, num_parts={num_parts}"
-            raise ParameterError("part_index must be less than num_parts", found=found)
+            raise ParameterError("part_index must be at least 0 and less than num_parts", found=found)
         sizes = [os.path.getsize(reader.path) for reader in self.readers]
         bases = np.cumsum([0, *sizes])
         parts = zip(self.readers, bases[:-1], strict=True)
@@ -72,7 +72,7 @@ class RecordTable:
         spans = [tuple(np.searchsorted(starts, borders).tolist()) for borders in ranges]
         first, last = spans[0][0], spans[-1][1]
         if first == last:
-            found = f"part {part} of {num_parts}, {len(starts)} records in total"
+            found = f"part_index={part}, num_parts={num_parts}, {len(starts)} records in total"
             path = values["path_imgrec"]
             raise ParameterError("the part contains no records", kind="empty_part", shard=path, found=found)
         chunks = [[spans[0]]] if index_path else [split_span_into_chunks(starts, span, sum(sizes)) for span in spans]
@@ -104,7 +104,7 @@ class RecordTable:
         headers = data[splits[:-1, None] + np.arange(HEADER_BYTES)].view(_HEADER)[:, 0]
         starts = splits[:-1] + HEADER_BYTES + 4 * headers["flag"].astype(np.int64)
         for row in np.flatnonzero(starts > splits[1:])[:1]:
-            message = "the record contains fewer labels than its header states"
+            message = "the record is too short for the number of labels in its header"
             found = f"{headers['flag'][row]} labels, {sizes[row]} bytes"
             raise MXNetError(message, kind="bad_payload", found=found, **self.locate_row(rows[row]))
         return data, splits, headers, starts
@@ -171,11 +171,12 @@ def _read_index_offsets(path: str, starts: Ints) -> Ints:
     try:
         numbers = np.array(Path(path).read_text("utf-8").split(), np.int64).reshape(-1, 2)
     except (ValueError, OverflowError) as error:
-        raise ParameterError("the index file must contain pairs of integers", kind="bad_index", shard=path) from error
+        message = "the index file must contain pairs of integers, key and offset"
+        raise ParameterError(message, kind="bad_index", shard=path) from error
     marks = np.unique(numbers[:, 1])
     known = np.isin(marks, starts)
     if not known.all():
-        message = "no record starts at an offset of the index file"
+        message = "the index file is invalid: no record starts at this offset"
         raise MXNetError(message, kind="bad_index", shard=path, offset=int(marks[~known][0]))
     return marks
 

@@ -122,7 +122,7 @@ def reshape(data: Any, *sizes: Any, shape: Any = None) -> Any:
     lengths = sizes if shape is None else shape
     lengths = lengths[0] if len(lengths) == 1 and not isinstance(lengths[0], int | np.integer) else lengths
     if any(length < _INFER for length in lengths):
-        raise ValueError(f"lengths must be -1 or more, got {tuple(lengths)}")
+        raise ValueError(f"lengths in shape must be -1 or more, got {tuple(lengths)}")
     return values.reshape([length or values.shape[axis] for axis, length in enumerate(lengths)])
 
 

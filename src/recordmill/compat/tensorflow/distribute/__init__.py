@@ -34,7 +34,10 @@ class InputContext:
     def get_per_replica_batch_size(self, global_batch_size: int) -> int:
         """Return the batch size of each replica."""
         if global_batch_size % self.num_replicas_in_sync:
-            raise ValueError(f"{global_batch_size} cannot be divided by {self.num_replicas_in_sync} replicas")
+            replicas = self.num_replicas_in_sync
+            raise ValueError(
+                f"global_batch_size must be divisible by the number of replicas, got {global_batch_size} and {replicas}"
+            )
         return global_batch_size // self.num_replicas_in_sync
 
 
@@ -82,7 +85,9 @@ class MirroredStrategy(Strategy):
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
         del cross_device_ops
         if devices is not None and not isinstance(devices, str) and len(devices) > 1:
-            raise NotImplementedError(f"{len(devices)} devices are not supported: use Dataset.shard")
+            raise NotImplementedError(
+                f"only one device is supported, got {len(devices)}; run one process per device, and use Dataset.shard"
+            )
 
 
 class OneDeviceStrategy(Strategy):

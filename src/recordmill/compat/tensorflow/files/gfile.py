@@ -1,4 +1,4 @@
-"""``tf.io.gfile``: files and folders; sidecar files are hidden, and are moved and removed with their shard."""
+"""``tf.io.gfile``: files and folders. Sidecar files are hidden, and removed with their shard or when it is renamed."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class GFile:
             raise PermissionDeniedError("File isn't open for writing", shard=self.name)
         file = self._open()
         if not isinstance(file_content, str | bytes | bytearray):
-            raise TypeError(f"expected str or bytes, got {file_content!r}")
+            raise TypeError(f"file_content must be str or bytes, got {file_content!r}")
         data = file_content.encode() if isinstance(file_content, str) else file_content
         with translate_errors(self.name):
             file.write(data)

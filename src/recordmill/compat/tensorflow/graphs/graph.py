@@ -64,7 +64,8 @@ class Symbol(SymbolicTensor):
         return (session or require_default_session()).run(self, feed_dict)
 
     def _missing_attribute_error(self, name: str) -> AttributeError:
-        return AttributeError(f"a symbolic tensor has no {name}; fetch it with tf.Session().run", name=name, obj=self)
+        message = f"a symbolic tensor has no {name}; compute its value with tf.Session().run first"
+        return AttributeError(message, name=name, obj=self)
 
     def __getattr__(self, name: str) -> Any:
         """Return a component, such as `indices`, of a sparse or ragged tensor as a symbolic tensor."""
@@ -74,13 +75,14 @@ class Symbol(SymbolicTensor):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise NotImplementedError(
-            "a symbolic tensor has no value before a session runs; fetch it with tf.Session().run, or use it in the "
-            "function that is passed to Dataset.map"
+            "a symbolic tensor has no value until a session runs; compute it with tf.Session().run, or move this code "
+            "into a function that you pass to Dataset.map"
         )
 
     def _raise_no_value(self) -> NoReturn:
         raise TypeError(
-            "A symbolic `tf.Tensor` cannot be used as a Python bool, number or sequence; fetch it with tf.Session().run"
+            "A symbolic `tf.Tensor` cannot be used as a Python bool, number or sequence; compute its value with "
+            "tf.Session().run"
         )
 
     __bool__ = __iter__ = __len__ = __int__ = __float__ = __index__ = _raise_no_value
@@ -162,8 +164,8 @@ class OperationGraph:
             return _make_group_operation(list(find_instances(args, Operation)))
         if name in _WITH_FUNCTIONS:
             raise NotImplementedError(
-                f"tf.{name.partition('.')[2]} of symbolic tensors is not supported; call it in the function that is "
-                "passed to Dataset.map"
+                f"tf.{name.partition('.')[2]} does not support symbolic tensors; call it in a function that you pass "
+                "to Dataset.map"
             )
         args, kwargs = copy_containers(args), copy_containers(kwargs)
         structure = _find_result_structure(name, args, kwargs)

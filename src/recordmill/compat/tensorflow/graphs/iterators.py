@@ -110,7 +110,7 @@ def from_string_handle(string_handle: Any, output_types: Any, output_shapes: Any
 
 def _find_iterator_by_handle(handle: bytes) -> GraphIterator:
     if handle not in _BY_HANDLE:
-        raise InvalidArgumentError(f"unknown iterator handle {handle!r}; feed the result of string_handle()")
+        raise InvalidArgumentError(f"unknown iterator handle {handle!r}; use the value of string_handle()")
     return _BY_HANDLE[handle]
 
 
@@ -124,8 +124,8 @@ def check_not_eager(fetches: Iterable[Any]) -> None:
     """Raise RuntimeError for leaves of an eager element, because every session run would fetch the same element."""
     if any(one is other for one in fetches for other in _LAST_EAGER):
         raise RuntimeError(
-            "The Session graph is empty. The iterator returned this element eagerly, and every run would fetch it "
-            "again: call tf.compat.v1.disable_eager_execution() first, create the iterator in "
+            "The Session graph is empty. The iterator returned this element eagerly, so every run would return the "
+            "same element. Call tf.compat.v1.disable_eager_execution() first, create the iterator in "
             "`with tf.Graph().as_default()`, or iterate over the dataset without a session."
         )
 
@@ -169,6 +169,6 @@ def _create_fed_sources(node: Node) -> None:
 def _symbol_spec(leaf: Any) -> Any:
     if isinstance(leaf, Symbol) and leaf.spec is None:
         raise NotImplementedError(
-            "datasets of symbolic tensors of unknown dtype are not supported; create the dataset from a placeholder"
+            "a dataset cannot be created from a symbolic tensor of unknown dtype; create it from a tf.placeholder"
         )
     return TensorSpec(leaf.shape, leaf.dtype) if isinstance(leaf, Symbol) else spec_of(leaf)

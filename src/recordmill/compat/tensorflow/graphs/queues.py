@@ -75,7 +75,7 @@ class Reader:
         """Return symbolic tensors for the key and the value of the next record."""
         del name
         if not isinstance(queue, FileQueue):
-            raise TypeError(f"expected the result of tf.train.string_input_producer, got {queue!r}")
+            raise TypeError(f"queue must be the result of tf.train.string_input_producer, got {queue!r}")
         kind = type(self), tuple(vars(self).items())
         if kind not in queue.iterators:
             records = self._make_content_dataset(queue.dataset)
@@ -166,7 +166,9 @@ def _map_reader_dataset(tensors: Any, enqueue_many: bool) -> Any:
     steps = list(GRAPH.find_steps(one.number for one in find_symbolic(values)))
     reads = [step for step in steps if isinstance(step, NextElementStep)]
     if len(reads) != 1 or reads[0].iterator is None or reads[0].iterator.dataset is None:
-        raise NotImplementedError(f"batches must have the values of one reader, got {len(reads)}; use tf.data instead")
+        raise NotImplementedError(
+            f"the tensors of a batch must depend on exactly one reader, got {len(reads)}; use tf.data instead"
+        )
     read, others = reads[0], [step for step in steps if step is not reads[0]]
 
     def compute(*element: Any) -> Any:

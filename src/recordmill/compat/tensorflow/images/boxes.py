@@ -95,9 +95,9 @@ class _CropRule:
         if min_covered < 0:
             raise_invalid(f"min_object_covered must not be negative, got {min_covered}")
         if not 0 < low <= high:
-            raise_invalid(f"aspect_ratio_range must be positive and increasing, got {low}, {high}")
+            raise_invalid(f"aspect_ratio_range must satisfy 0 < min <= max, got {low}, {high}")
         if not 0 < smallest <= largest <= 1:
-            raise_invalid(f"area_range must be in (0, 1] and increasing, got {smallest}, {largest}")
+            raise_invalid(f"area_range must satisfy 0 < min <= max <= 1, got {smallest}, {largest}")
         if max_attempts <= 0:
             raise_invalid(f"max_attempts must be positive, got {max_attempts}")
         return cls(min_covered, (low, high), (smallest, largest), max_attempts)
@@ -148,7 +148,7 @@ def _sample_box(
     if height <= 0 or width <= 0:
         raise_invalid(f"height and width of the image must be positive, got {height} and {width}")
     if given.size and (given.min() < 0 or given.max() > 1):
-        raise_invalid("bounding_boxes must be in [0, 1]")
+        raise_invalid(f"bounding_boxes must contain values in [0, 1], got {given.min()} to {given.max()}")
     sides = np.array([height, width, height, width], np.float32)
     corners = (given.reshape(-1, 4) * sides).astype(np.int64)
     if not len(corners):
@@ -246,11 +246,14 @@ def crop_and_resize(
     if sides.shape != (2,) or sides.min() < 1:
         raise_invalid(f"crop_size must be 2 positive integers, got {sides.tolist()}")
     if images.ndim != 4 or 0 in images.shape[1:3] or places.shape != (len(indices), 4):
-        raise_invalid(f"image must have 4 dimensions and boxes 4 columns, got {images.shape} and {places.shape}")
+        raise_invalid(
+            "image and boxes must have the shapes (batch, height, width, channels), not empty, and "
+            f"({len(indices)}, 4), one box per entry of box_indices, got {images.shape} and {places.shape}"
+        )
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(images):
-        raise OutOfRangeError(f"box_indices must be in [0, {len(images)})")
+        raise OutOfRangeError(f"box_indices must be in [0, {len(images)}), got {indices.min()} to {indices.max()}")
     if not np.isfinite(places).all():
-        raise InvalidArgumentError("boxes must be finite")
+        raise InvalidArgumentError("boxes must contain only finite numbers")
     size = (int(sides[0]), int(sides[1]))
     if 0 in (len(indices), images.shape[3]):
         return Tensor(np.zeros((len(indices), *size, images.shape[3]), np.float32))

@@ -120,7 +120,7 @@ def per_image_standardization(image: Any) -> Tensor:
     """``tf.image.per_image_standardization``: subtract the mean and divide by ``max(std, 1 / sqrt(num_values))``."""
     values = array_of(image)
     if values.ndim < 3 or 0 in values.shape[-3:]:
-        raise ValueError(f"image must have 3 or more dimensions that are not empty, got shape {values.shape}")
+        raise ValueError(f"image must have at least 3 dimensions and must not be empty, got shape {values.shape}")
     mean = values.mean(_IMAGE_AXES, np.float64, keepdims=True).astype(np.float32)
     centered = values.astype(np.float32) - mean
     deviation = np.sqrt(np.square(centered, dtype=np.float64).mean(_IMAGE_AXES, keepdims=True)).astype(np.float32)

@@ -67,7 +67,8 @@ def crop_image(image: NDArray[Any], y: int, x: int, height: int, width: int) -> 
     """Crop a window of an array; raise ValueError unless the window is inside the array."""
     check_target_size(height, width)
     if not (0 <= y <= image.shape[-3] - height and 0 <= x <= image.shape[-2] - width):
-        raise ValueError(f"window {(y, x, height, width)} must be inside the image of shape {image.shape}")
+        window = f"top {y}, left {x}, height {height}, width {width}"
+        raise ValueError(f"the crop window must be inside the image of shape {image.shape}, got {window}")
     return np.ascontiguousarray(image[..., y : y + height, x : x + width, :])
 
 
@@ -75,7 +76,8 @@ def pad_image(image: NDArray[Any], y: int, x: int, height: int, width: int) -> N
     """Place an array at an offset in an image of zeros."""
     bottom, right = y + image.shape[-3], x + image.shape[-2]
     if min(y, x) < 0 or bottom > height or right > width:
-        raise ValueError(f"image of shape {image.shape} at {(y, x)} must fit into {(height, width)}")
+        target = f"height {height}, width {width}"
+        raise ValueError(f"the image of shape {image.shape} at offset {(y, x)} must fit into the target: {target}")
     out = np.zeros((*image.shape[:-3], height, width, image.shape[-1]), image.dtype)
     out[..., y:bottom, x:right, :] = image
     return out

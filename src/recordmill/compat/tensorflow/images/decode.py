@@ -207,7 +207,7 @@ def _scale_uint8_pixels(pixels: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDAr
 def _decode_jpeg(data: bytes, channels: int, options: _JpegOptions, window: Window | None = None) -> NDArray[np.uint8]:
     if channels == 4:
         raise_invalid("channels must be 0, 1 or 3 for JPEG, got 4")
-    # TensorFlow decodes a file without an end marker as far as libjpeg can. `rm.decode_jpeg` does so, too, if
+    # TensorFlow decodes a file without an end marker as far as libjpeg can. `rm.decode_jpeg` does the same if
     # `acceptable_fraction` is a number (even 1) instead of None.
     is_cut = data.rfind(b"\xff\xd9") < 0
     fraction = min(max(float(options.acceptable_fraction), 0.0), 1.0)
@@ -289,7 +289,7 @@ def _decode_bmp(data: bytes, channels: int) -> NDArray[np.uint8]:
     if start < 0 or width <= 0 or height == 0 or stored not in (1, 3, 4):
         raise_invalid(f"invalid BMP header: {width} x {height} pixels of {bits} bits at byte {start}")
     if len(data) < start + stride * abs(height):
-        raise_invalid(f"a BMP of {width} x {height} pixels of {bits} bits is larger than {len(data)} bytes")
+        raise_invalid(f"the BMP file is truncated: {width} x {height} pixels of {bits} bits, got {len(data)} bytes")
     rows = np.frombuffer(data, np.uint8, stride * abs(height), start).reshape(abs(height), stride)
     pixels = rows[:, : stored * width].reshape(abs(height), width, stored)
     if height > 0:
@@ -323,7 +323,7 @@ def _decode_frames(data: bytes, name: str, channels: int, *, all_frames: bool) -
     except Exception as error:  # noqa: BLE001 (Pillow raises many types for damaged files)
         raise_invalid(f"Invalid {name} data", rm.ImageError(str(error) or repr(error), kind="bad_image"))
     if channels not in (0, stored):
-        raise_invalid(f"the image has {stored} channels, got channels = {channels}")
+        raise_invalid(f"channels must be 0 or {stored} for this image, got {channels}")
     return np.stack(frames)
 
 

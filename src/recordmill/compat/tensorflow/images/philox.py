@@ -27,7 +27,7 @@ def iterate_random_words(seed: Any) -> Iterator[int]:
     """Yield TensorFlow's 32-bit random words for a pair of seeds, without end."""
     pair = array_of(seed)
     if pair.shape != (2,) or pair.dtype.kind not in "iu":
-        message = f"seed must be 2 integers, got {pair.dtype} of shape {pair.shape}"
+        message = f"seed must be an array of 2 integers, got shape {pair.shape} and dtype {pair.dtype}"
         raise InvalidArgumentError(message, kind="bad_shape", found=pair.dtype.name)
     first, second = (int(number) % 2**64 for number in pair)
     start = (first & _WORD, first >> 32, second & _WORD, second >> 32)
@@ -41,10 +41,10 @@ def _generate_words(third: int, fourth: int, key: tuple[int, int]) -> Iterator[i
 
 
 def _compute_blocks(counter: tuple[int, int, int, int], key: tuple[int, int], num_blocks: int) -> list[int]:
-    """Return four random 32-bit words for each of `num_blocks` consecutive counters; their first words count up."""
+    """Return four random 32-bit words for each of `num_blocks` counters; only their first word increases."""
     first, second, third, fourth = counter
     draws = Draws(key[1] << 32 | key[0], epoch=fourth)
-    # In `Draws`, the position is the second word and the lower half of the third; the stage is the upper half.
+    # `Draws` takes the second word and the lower half of the third as position, and the upper half as stage.
     pairs = draws.words([(third & 0xFFFF) << 32 | second], third >> 16, 2 * num_blocks, first=2 * first)
     return [word for pair in pairs[0].tolist() for word in (pair & _WORD, pair >> 32)]
 

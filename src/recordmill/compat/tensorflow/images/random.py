@@ -190,6 +190,6 @@ def check_crop_size(values: NDArray[Any], size: Any) -> NDArray[np.int64]:
     """Convert `size` to the lengths of a window; raise InvalidArgumentError if it does not fit into the array."""
     lengths = array_of(size, dtypes.int32).astype(np.int64)
     if lengths.shape != (values.ndim,) or (np.array(values.shape) < lengths).any():
-        message = f"size must not exceed the shape {values.shape}, got {lengths.tolist()}"
+        message = f"size must have one length per axis and fit into the shape {values.shape}, got {lengths.tolist()}"
         raise InvalidArgumentError(message, kind="bad_shape")
     return lengths

@@ -108,7 +108,7 @@ def _combine_sparse_feature(feature: SparseFeature, tensors: dict[str, Any]) -> 
     axes = [tensors[key].values.values for key in keys]
     for key, axis in zip(keys, axes, strict=True):
         if len(axis) != len(values):
-            message = f"expected as many indices of {key!r} as values, {len(values)}, got {len(axis)}"
+            message = f"feature {key!r} must have one index per value, got {len(axis)} indices and {len(values)} values"
             raise InvalidArgumentError(message) if len(axes) > 1 else ValueError(message)
         _check_index_counts(feature.value_key, outer, key, tensors[key].indices.values[:, :-1])
     indices: NDArray[np.int64] = np.concatenate([outer, *(axis[:, None] for axis in axes)], axis=1)
@@ -126,7 +126,7 @@ def _check_index_counts(value_key: str, values: _Array, index_key: str, indices:
     first, second = values[:, 0], indices[:, 0]
     record = int(np.minimum(first, second)[first != second][0])
     raise InvalidArgumentError(
-        f"expected as many values of {value_key!r} as indices of {index_key!r}, found {(first == record).sum()} values "
-        f"and {(second == record).sum()} indices",
+        f"feature {index_key!r} must have one index per value of feature {value_key!r}, got "
+        f"{(second == record).sum()} indices and {(first == record).sum()} values",
         record=record,
     )

@@ -58,7 +58,7 @@ def _check_selected_columns(selected: list[int] | None, count: int) -> None:
     if selected is None:
         return
     if len(selected) != count:
-        raise ValueError(f"select_cols must have as many entries as record_defaults, {count}, got {len(selected)}")
+        raise ValueError(f"select_cols and record_defaults must have the same length, got {len(selected)} and {count}")
     if any(index < 0 for index in selected) or any(a >= b for a, b in itertools.pairwise(selected)):
         raise ValueError(f"select_cols must be non-negative and strictly increasing, got {selected}")
 
@@ -69,10 +69,10 @@ class _Column:
         self._default = np.atleast_1d(array_of(default))
         if self._dtype.name not in _ALLOWED:
             raise InvalidArgumentError(
-                f"the dtype of a default must be one of {', '.join(_ALLOWED)}, got {self._dtype.name}"
+                f"dtypes in record_defaults must be one of {', '.join(_ALLOWED)}, got {self._dtype.name}"
             )
         if self._default.size > 1:
-            raise InvalidArgumentError(f"field {number} must have at most 1 default, got {self._default.size}")
+            raise InvalidArgumentError(f"field {number} must have at most 1 default value, got {self._default.size}")
 
     def parse_fields(self, fields: list[bytes], missing: tuple[bytes, ...], shape: tuple[int, ...]) -> Tensor:
         """Convert the fields that all records have in this column; missing fields get the column's default value."""

@@ -121,7 +121,8 @@ def _check_block_counts(columns: Sequence[FeatureColumn], found: Mapping[str, An
         if len(wrong):
             position = int(wrong[0])
             raise InvalidArgumentError(
-                f"feature {column.key!r} must have a multiple of {column.num_values} values, got {counts[position]}",
+                f"feature {column.key!r}: the number of values must be a multiple of {column.num_values}, got "
+                f"{counts[position]}",
                 kind="feature_mismatch",
                 record=None if single else position,
             )

@@ -50,14 +50,14 @@ def apply_partitions(name: str, feature: RaggedFeature, tensors: dict[str, Any])
 def _check_rowids(key: str, largest: int, num_values: int) -> None:
     if largest > num_values + _MAX_EMPTY_ROWS:
         raise InvalidArgumentError(
-            f"Feature {key}: there must be at most {_MAX_EMPTY_ROWS} empty rows, got row number {largest} for "
+            f"Feature {key}: at most {_MAX_EMPTY_ROWS} empty rows are supported, got row number {largest} for "
             f"{num_values} values"
         )
 
 
 def _divide_uniformly(values: Any, length: int, feature: RaggedFeature) -> Any:
     if length < 1 or len(values) % length:
-        raise InvalidArgumentError(f"expected a multiple of {length} values, got {len(values)}")
+        raise InvalidArgumentError(f"the number of values must be a multiple of {length}, got {len(values)}")
     if isinstance(values, RaggedTensor):
         dtype = feature.row_splits_dtype.numpy_dtype
         return RaggedTensor(values, np.arange(0, len(values) + 1, length).astype(dtype), length)
@@ -78,7 +78,7 @@ def _divide_rows(
     if isinstance(partition, UniformRowLength):
         inner = _divide_uniformly(rows.values, partition.length, feature)
         if (splits % partition.length).any():
-            raise InvalidArgumentError(f"each record must have a multiple of {partition.length} values")
+            raise InvalidArgumentError(f"the number of values in each record must be a multiple of {partition.length}")
         return RaggedTensor(inner, splits // partition.length)
     column = tensors[partition.key].values if in_frames else tensors[partition.key]
     if len(column) != len(rows):

@@ -31,7 +31,9 @@ def decode_raw(
     if fixed_length is None:
         length = len(flat[0]) if flat else 0
         if any(len(data) != length for data in flat):
-            raise InvalidArgumentError("all strings must have the same length")
+            raise InvalidArgumentError(
+                "strings in input_bytes must have the same length; pass fixed_length to pad them"
+            )
     else:
         length = int(fixed_length)
         if length <= 0:

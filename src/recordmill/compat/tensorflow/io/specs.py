@@ -71,7 +71,7 @@ class ParsingSpec:
             self._add_feature(key, feature)
         for first, second in ((self.dense, self.sparse), (self.dense, self.ragged), (self.ragged, self.sparse)):
             if both := set(first) & set(second):
-                raise ValueError(f"keys of dense, sparse and ragged features must differ, got {sorted(both)} twice")
+                raise ValueError(f"features must be dense, sparse or ragged, got more than one kind for {sorted(both)}")
         for column in self.columns:
             if column.dtype.name not in _KINDS:
                 raise InvalidArgumentError(
@@ -121,7 +121,7 @@ class ParsingSpec:
         if has_one_axis == isinstance(feature.size, list | tuple):
             raise TypeError(f"size must be {'an int' if has_one_axis else 'a list of ints'}, got {feature.size!r}")
         if not has_one_axis and len(feature.index_key) != len(feature.size):
-            raise ValueError("index_key and size must have the same length")
+            raise ValueError("index_key and size of a SparseFeature must have the same length")
         for index_key in [feature.index_key] if has_one_axis else sorted(feature.index_key):
             self._add_sparse_column(index_key, dtypes.int64)
         self._add_sparse_column(feature.value_key, dtype)

@@ -114,7 +114,7 @@ def _read_proto_values(proto: Any, dtype: DType) -> NDArray[Any]:
     count, content = math.prod(shape), proto.tensor_content
     problem = f"Cannot parse tensor from proto: dtype {dtype.name}, shape {list(shape)}"
     if any(size < 0 for size in shape) or count >= 1 << 63:
-        raise InvalidArgumentError(f"{problem}: the shape is negative or too large")
+        raise InvalidArgumentError(f"{problem}: a length is negative, or the shape is too large")
     listed = list(getattr(proto, _LISTS[dtype.name]))
     if content and dtype.name == "string":
         return _split_strings(content, count, problem).reshape(shape)

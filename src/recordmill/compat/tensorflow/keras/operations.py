@@ -116,7 +116,7 @@ def _adapt_arg_reduction(function: str) -> Callable[..., Any]:
 
 def _adapt_where(keras: Any, condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
-        raise UnimplementedError("tf.where without x and y is not supported in a model: the result's shape is unknown")
+        raise UnimplementedError("tf.where without x and y is not supported in a model; pass x and y")
     return keras.ops.where(condition, x, y)
 
 

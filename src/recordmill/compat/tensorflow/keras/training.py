@@ -38,7 +38,7 @@ class DatasetAdapter:
         self._class_weight = class_weight
         cardinality = int(dataset.cardinality())
         if cardinality == _INFINITE and not steps:
-            raise ValueError("the dataset is infinite: pass steps_per_epoch (or steps / validation_steps)")
+            raise ValueError("the dataset is infinite; pass steps_per_epoch, steps or validation_steps")
         self._num_batches = cardinality if cardinality >= 0 else None
 
     @property
@@ -85,7 +85,7 @@ def _to_array(value: Any) -> NDArray[Any]:
         )
     array: NDArray[Any] = value.values if isinstance(value, Tensor) else np.asarray(value)
     if array.dtype.kind not in "biufV":  # V is the kind of bfloat16.
-        raise InvalidArgumentError("a Keras model accepts no strings", hint="decode them or look them up in map()")
+        raise InvalidArgumentError("a Keras model does not accept strings", hint="convert them to numbers in map()")
     if not array.ndim:
         raise InvalidArgumentError("a Keras model accepts only batches, got a scalar", hint="call batch()")
     return array
@@ -108,7 +108,7 @@ def register_datasets() -> None:
             return original(x, y, sample_weight, **options)
         for name, value in (("y", y), ("sample_weight", sample_weight), ("batch_size", options.get("batch_size"))):
             if value is not None:
-                raise ValueError(f"{name} must not be given if x is a dataset: the dataset determines it")
+                raise ValueError(f"{name} must not be given if x is a dataset, because the dataset determines it")
         return adapter(x, options.get("steps_per_epoch"), options.get("class_weight"))
 
     adapters.get_data_adapter = get_data_adapter

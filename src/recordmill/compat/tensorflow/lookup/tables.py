@@ -96,7 +96,10 @@ class StaticHashTable:
     ) -> None:
         del name, experimental_is_anonymous
         if not isinstance(initializer, KeyValueTensorInitializer):
-            raise NotImplementedError(f"an initializer of type {type(initializer).__name__} is not supported")
+            raise NotImplementedError(
+                "initializer must be a KeyValueTensorInitializer or TextFileInitializer, got "
+                f"{type(initializer).__name__}"
+            )
         self.key_dtype, self.value_dtype = initializer.key_dtype, initializer.value_dtype
         self._default = array_of(default_value, self.value_dtype)[()]
         self._values: dict[Any, Any] = {}

@@ -31,6 +31,6 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
     if indices:
         raise UnimplementedError(
             f"checkpoint {indices[-1].removesuffix('.index')!r} in {str(folder)!r} is in TensorFlow's own format",
-            hint="load it with TensorFlow once and save it by model.save_weights('name.weights.h5')",
+            hint="load it once with TensorFlow, and save it with model.save_weights('name.weights.h5')",
         )
     return None

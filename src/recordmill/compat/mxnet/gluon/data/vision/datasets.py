@@ -103,7 +103,7 @@ class _InMemoryDataset(Dataset):
         raise NotImplementedError
 
     def _find_first_existing(self, *names: str) -> Path:
-        """Return the path of the first of `names` that exists in the folder; they are alternative names of one file."""
+        """Return the path of the first existing file among `names`, which are alternative names of one file."""
         for name in names:
             if (self._root / name).exists():
                 return self._root / name
@@ -130,7 +130,7 @@ class MNIST(_InMemoryDataset):
         paths = [self._find_first_existing(f"{name}.gz", name) for name in names]
         images, labels = _read_mnist_file(paths[0], 3), _read_mnist_file(paths[1], 1)
         if len(images) != len(labels):
-            message = f"the number of images, {len(images)}, must equal that of labels, {len(labels)}"
+            message = f"expected one label per image, got {len(images)} images and {len(labels)} labels"
             raise MXNetError(message, kind="bad_shape", shard=str(paths[0]))
         return images[..., None], labels.astype(np.int32)
 
@@ -151,7 +151,9 @@ def _read_mnist_file(path: Path, num_axes: int) -> Array[np.uint8]:
             raise MXNetError(f"invalid MNIST format: {error}", kind="bad_compression", shard=shard) from error
     header_bytes = 4 * (1 + num_axes)
     if len(data) < header_bytes:
-        raise MXNetError("invalid MNIST format: no header", kind="truncated_header", shard=shard)
+        raise MXNetError(
+            "invalid MNIST format: the file is too short for the header", kind="truncated_header", shard=shard
+        )
     magic, *shape = np.frombuffer(data[:header_bytes], ">i4").tolist()
     if magic != _MNIST_MAGIC + num_axes:
         expected, found = f"magic number {_MNIST_MAGIC + num_axes}", str(magic)
