@@ -118,7 +118,7 @@ def test_map_refuses_modified_input_with_hint() -> None:
 
 
 def test_filter_refuses_ambiguous_answer() -> None:
-    with pytest.raises(rm.MapError, match="neither true nor false"):
+    with pytest.raises(rm.MapError, match="cannot be converted to bool"):
         list(numbers(9).filter(lambda sample: np.zeros(3)).batch(2).loader())
 
 

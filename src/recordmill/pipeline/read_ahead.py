@@ -27,7 +27,7 @@ Element = tuple[int, int]
 
 
 class _Segment(NamedTuple):
-    """Samples of one element that are in the same group of shuffled blocks; the group is -1 without such a shuffle."""
+    """Samples of one element that are in the same group of shuffled blocks; the group is -1 without a block shuffle."""
 
     element: Element
     builder: BatchBuilder

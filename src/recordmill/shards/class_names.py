@@ -21,7 +21,7 @@ def find_classes(
     from_manifests: list[str] | None,
     from_indexes: Iterable[list[str] | None],
 ) -> list[str] | None:
-    """Return the class names in the manifest, else in the indexes of all shards, else in ``labels.txt`` beside them."""
+    """Return the first class names found: in the manifest, in the indexes of all shards, or in ``labels.txt``."""
     if from_manifests is not None:
         return from_manifests
     stored = list(from_indexes)

@@ -219,7 +219,7 @@ def _must_keep_sidecar(shard: OpenShard) -> bool:
 
 
 def scan_shard(shard: OpenShard, known: Sidecar | None = None) -> ShardIndex:
-    """Scan a shard and build its index. If `known` is given, scan only the bytes after those that it indexes."""
+    """Scan a shard and build its index. If `known` is given, scan only the bytes after the records in it."""
     start, num_known = (known.end, known.num_records) if known is not None else (0, 0)
     scanned = _core.scan(shard.source, shard.format.framing.kind, start=start, resync=True)
     offsets, lengths, end = np.asarray(scanned[0]), np.asarray(scanned[1]), scanned[2]

@@ -34,7 +34,7 @@ _NO_NAMES: Mapping[str, Any] = {}
 
 
 def check_function(stage: str, function: Any, timeout: Any, seed: Any) -> None:
-    """Raise TypeError or ValueError if an argument of a stage that calls a function is invalid."""
+    """Check the arguments of a map or filter stage; raise TypeError or ValueError if one is invalid."""
     if not callable(function):
         raise TypeError(f"{stage} needs a function, got {type(function).__name__}")
     if timeout is not None and not (is_number(timeout) and timeout > 0):
@@ -146,12 +146,14 @@ class FunctionCaller:
         self._check_forms(0, {name: _batch_form(value) for name, value in result.items()})
 
     def check_picklable(self, row: int, result: Mapping[str, Any]) -> None:
-        """Raise MapError if a result cannot be pickled, so that a worker process cannot send it."""
+        """Raise MapError if a result cannot be pickled, because a worker process could not send it."""
         for name, value in result.items():
             try:
                 pickle.dumps(value, 5, buffer_callback=lambda _: False)
             except Exception as error:
-                what = f"returned {name!r} as {type(value).__name__}, which a worker process cannot send: {error}"
+                what = (
+                    f"returned {name!r} as {type(value).__name__}, which cannot be sent from a worker process: {error}"
+                )
                 raise self.error(row, what, error, PICKLE_HINT) from error
 
     def _check_names(self, row: int, result: Any) -> None:
