@@ -21,7 +21,7 @@ _FOREIGN: tuple[tuple[str, str, str], ...] = (
     ("drop_remainder", "last", 'last="drop"'),
     ("batch_size", "size", "size="),
     ("buffer_size", "window", "seed= to mix all records, without a buffer, or window= to read almost in file order"),
-    ("reshuffle_each_iteration", "window", "seed= alone: every epoch has another order"),
+    ("reshuffle_each_iteration", "window", "seed= alone, because every epoch has a different order"),
     ("generator", "seed", "seed="),
     ("num_workers", "threads", "threads="),
     ("num_workers", "workers", "workers="),

@@ -86,10 +86,10 @@ def test_map_refuses_result_that_differs_from_first(function: Any, words: str) -
 @pytest.mark.parametrize(
     "function, words",
     [
-        (lambda batch: batch if batch["id"][0] < 8 else {}, "returned the features ; the first result had: id"),
+        (lambda batch: batch if batch["id"][0] < 8 else {}, "the same features, expected id, got none"),
         (
             lambda batch: {"x": batch["id"].astype("u1" if batch["id"][0] < 8 else "f4")},
-            "'x' as float32; the first result had uint8",
+            "'x' in the form of the first result, expected uint8, got float32",
         ),
         (lambda batch: [batch], "list, expected a dict"),
     ],

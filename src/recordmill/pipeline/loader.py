@@ -213,7 +213,7 @@ class Loader:
         limit.finish()
 
     def _take_read_ahead(self, builder: BatchBuilder, state: State) -> ReadAhead | None:
-        """Return the read-ahead that the last epoch started for this epoch, or a new one; None without remote sources."""
+        """Return the read-ahead that the last epoch started for this one, or a new one; None without remote sources."""
         if builder.in_processes or not any(getattr(source, "is_remote", False) for source in builder.pipeline.sources):
             return None
         from recordmill.pipeline.read_ahead import ReadAhead

@@ -52,10 +52,10 @@ _DESCRIPTIONS = {
     "batch": "collating batches",
 }
 _WAITS_FOR = {
-    "read": "storage or a core",
-    "decode": "a core",
-    "map": "the interpreter lock, a core, or what the function waits for",
-    "filter": "the interpreter lock, a core, or what the function waits for",
+    "read": "storage or a CPU core",
+    "decode": "a CPU core",
+    "map": "the interpreter lock, a CPU core, or an operation of the function",
+    "filter": "the interpreter lock, a CPU core, or an operation of the function",
 }
 _ADVICE = {
     "read": "use more threads; for compressed shards, use shuffle(block=…) or no compression",
@@ -67,7 +67,7 @@ _ADVICE = {
 # Advice if the read stage waits for storage, and if functions of `map` already run in worker processes.
 _ADVICE_STORAGE = "use faster storage or shuffle(block=…)"
 _ADVICE_PROCESSES = "use more processes (threads=) if there are cores for them"
-_WAITS_FOR_IN_PROCESSES = "a core, or what the function waits for"
+_WAITS_FOR_IN_PROCESSES = "a CPU core, or an operation of the function"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class LoaderStats:
     def _describe_slowest(self) -> str:
         slowest, total = self.stages[0], sum(stage.inside_s for stage in self.stages) or 1.0
         text = _DESCRIPTIONS.get(slowest.name, slowest.name) + (" (storage)" if self._waits_for_storage else "")
-        waits_for = _WAITS_FOR.get(slowest.name, "a core")
+        waits_for = _WAITS_FOR.get(slowest.name, "a CPU core")
         if self.in_processes and slowest.name == "map":
             waits_for = _WAITS_FOR_IN_PROCESSES
         waiting = f", {slowest.idle:.0%} of that waiting for {waits_for}" if slowest.idle >= _STAGE_WAITS else ""

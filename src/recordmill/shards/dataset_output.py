@@ -334,7 +334,7 @@ class DatasetOutput:
     def _interrupted_overwrite_error(self, error: OSError) -> WriteError:
         cause = error.message if isinstance(error, WriteError) else error.strerror or str(error)
         return WriteError(
-            f"the old shards are not completely replaced: {cause}",
+            f"some old shards were not replaced: {cause}",
             kind="interrupted_commit",
             errno=error.errno,
             shard=error.shard if isinstance(error, WriteError) else self.prefix,

@@ -96,8 +96,8 @@ def _compare_with_sidecar(sidecar: Sidecar, shard: OpenShard) -> Condition | Non
     if has_equal_blocks(sidecar, shard.source):
         return "intact" if stored == sidecar.num_stored_bytes else "appended"
     # A sidecar with checksums of the payloads is used for any shard of the same size, because each payload is compared
-    # when it is read. Without checksums, an equal block and no intact frames at other offsets show that bits flipped in
-    # this shard, and that no other shard has replaced it.
+    # when it is read. Without checksums, some block must be unchanged, and no intact frames may be at other offsets.
+    # This shows that bits flipped in this shard, and that no other shard has replaced it.
     is_same = sidecar.checksums is not None or (
         has_any_equal_block(sidecar, shard.source) and not _has_other_frames(shard, sidecar.index)
     )

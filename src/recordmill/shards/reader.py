@@ -65,7 +65,7 @@ def resolve_positions(positions: Sequence[int] | NDArray[np.integer[Any]], num_r
 
 
 def resolve_position(position: int, num_records: int) -> int:
-    """Convert a negative position, which counts from the end, to a non-negative one; raise IndexError if out of range."""
+    """Convert a position that may count from the end to one from 0; raise IndexError if out of range."""
     if not -num_records <= position < num_records:
         raise IndexError(f"position {position} is out of range for {num_records} records")
     return position % num_records

@@ -171,11 +171,15 @@ class FunctionCaller:
         if forms == first:
             return
         if forms.keys() != first.keys():
-            raise self.error(row, f"returned the features {', '.join(forms)}; the first result had: {', '.join(first)}")
+            what = (
+                f"must always return the same features, expected {', '.join(first)}, got {', '.join(forms) or 'none'}"
+            )
+            raise self.error(row, what)
         for name, form in forms.items():
             if form != first[name] and form is not None and first[name] is not None:
                 what = (
-                    f"returned {name!r} as {_describe_form(form)}; the first result had {_describe_form(first[name])}"
+                    f"must always return {name!r} in the form of the first result, "
+                    f"expected {_describe_form(first[name])}, got {_describe_form(form)}"
                 )
                 raise self.error(row, what)
 
