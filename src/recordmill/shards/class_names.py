@@ -63,7 +63,7 @@ def parse_labels(data: bytes) -> list[str] | None:
 
 
 def format_labels(classes: Sequence[str]) -> bytes | None:
-    """Return the content of a ``labels.txt`` from which `parse_labels` reads these names; None if impossible."""
+    """Return the content of a ``labels.txt`` with these names; None if `parse_labels` could not read them back."""
     lists = (classes, [f"{number}:{name}" for number, name in enumerate(classes)])
     for lines in lists:
         data = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")

@@ -271,7 +271,7 @@ def _find_row(levels: Sequence[Ragged], inner_row: int) -> int:
 
 
 def _find_shape(row: Ragged) -> tuple[int, ...]:
-    """Return the shape of the only row of a Ragged; the size of an inner level is its longest row."""
+    """Return the shape of the only row of a Ragged; the size of an inner axis is the length of its longest row."""
     levels = _list_levels(row)
     counts = (int(np.diff(level.row_splits).max(initial=0)) for level in levels)
     return (*counts, *levels[-1].data.shape[1:])
