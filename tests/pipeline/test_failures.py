@@ -76,7 +76,11 @@ def test_map_error_with_unpicklable_cause_keeps_record(workers: Any) -> None:
 
 @pytest.mark.parametrize(
     "function, words",
-    [(wrong, "returned 'x' as float64"), (lost, "returned the features y"), (nothing, "NoneType, expected a dict")],
+    [
+        (wrong, "'x' in the form of the first result, expected float64"),
+        (lost, "the same features, expected x, got y"),
+        (nothing, "NoneType, expected a dict"),
+    ],
 )
 def test_map_refuses_result_that_differs_from_first(function: Any, words: str) -> None:
     with pytest.raises(rm.MapError, match=words):
