@@ -245,7 +245,7 @@ class RemoteError(RecordmillError, OSError):
     byte_range : (int, int), optional
         Range of the object that was requested, in bytes.
     attempts : int, default 1
-        How often the request was sent.
+        Number of times that the request was sent.
     **parts
         Parameters of `RecordmillError`; `shard` is the address of the object. `kind` is one of "access_denied",
         "expired_credentials", "no_credentials", "missing_bucket", "http_status", "connection", "wrong_length" or
@@ -345,9 +345,9 @@ class DestinationLockedError(WriteError):
     host : str, optional
         Name of the machine on which the other writer runs.
     pid : int, optional
-        Its process id.
+        Process id of the other writer.
     started : str, optional
-        Time at which it started to write, in UTC.
+        Time at which the other writer started, in UTC.
     **parts
         Keyword arguments of `WriteError`.
     """
@@ -482,7 +482,7 @@ class WorkerError(RecordmillError, RuntimeError):
     place : int, optional
         Number of the element (sample or batch) that the worker was computing, from 0.
     exit_code : int, optional
-        Exit code of the worker process; if a signal ended it, minus the signal number.
+        Exit code of the worker process; the negative signal number if a signal ended the process.
     stage : str, optional
         Printed form of the pipeline stage that the worker was running.
     function : str, optional

@@ -55,14 +55,14 @@ class Feature:
         shape = self._value_shape
         if None in shape and shape != (None,):
             raise ValueError(
-                f"a shape with an unknown length must be (None,), per record or per frame, got {self.shape}"
+                f"the shape must be (None,) if the number of values in a record or frame varies, got {self.shape}"
             )
         if self.sequence and (not self.shape or self.shape[0] is not None):
-            raise ValueError(f"the shape of a sequence must start with None (the frames), got {self.shape}")
+            raise ValueError(f"the shape of a sequence must start with None for the frames, got {self.shape}")
         if self.optional and (not self.shape or self.shape[0] is not None):
             raise ValueError(
                 f"the shape of an optional feature must start with None, got {self.shape}; "
-                "for a fixed shape, set default= instead"
+                "for a fixed shape, use default= instead of optional=True"
             )
 
     @property

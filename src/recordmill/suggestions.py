@@ -1,4 +1,4 @@
-"""Suggest the right name for a misspelled one, and the right argument for one of another library."""
+"""Suggest names for misspelled names, and equivalent arguments for the arguments of other libraries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FOREIGN: tuple[tuple[str, str, str], ...] = (
     ("drop_remainder", "last", 'last="drop"'),
     ("batch_size", "size", "size="),
     ("buffer_size", "window", "seed= to mix all records, without a buffer, or window= to read almost in file order"),
-    ("reshuffle_each_iteration", "window", "seed= alone: every epoch has another order"),
+    ("reshuffle_each_iteration", "window", "seed= alone, because every epoch has a different order"),
     ("generator", "seed", "seed="),
     ("num_workers", "threads", "threads="),
     ("num_workers", "workers", "workers="),
@@ -37,8 +37,8 @@ _FOREIGN: tuple[tuple[str, str, str], ...] = (
 
 # Messages for arguments that are passed by position to a method that takes keyword arguments only.
 _POSITIONAL = {
-    "shuffle": "shuffle() takes keyword arguments only. All records are mixed without a buffer, whose size other "
-    "libraries expect here; use shuffle(seed={0}) for a seed, or shuffle(window={0}) to read almost in file order",
+    "shuffle": "shuffle() takes keyword arguments only. It needs no buffer size, because it mixes all records; "
+    "use shuffle(seed={0}) for a seed, or shuffle(window={0}) to read almost in file order",
 }
 _KEYWORD_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
@@ -51,7 +51,7 @@ def suggest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | 
 
 
 def suggest_arguments(function: F) -> F:
-    """Decorate a public function: the TypeError for an unknown keyword argument suggests one that exists."""
+    """Decorate a public function, so that its TypeError for an unknown keyword argument suggests an existing one."""
 
     def call(*args: Any, **options: Any) -> Any:
         try:

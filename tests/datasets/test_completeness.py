@@ -158,7 +158,7 @@ def test_dataset_without_any_shard_is_an_error(tmp_path: Path, source: str) -> N
 def test_foreign_shard_is_an_error_that_lists_it(tmp_path: Path, name: str) -> None:
     write(tmp_path / "train")
     shutil.copy(write(tmp_path / "other" / "x", run=2)[0], tmp_path / name)
-    with pytest.raises(rm.IncompleteDatasetError, match="not part of it") as caught:
+    with pytest.raises(rm.IncompleteDatasetError, match="not part of the dataset") as caught:
         rm.open(tmp_path)
     assert caught.value.foreign == [str(tmp_path / name)]
     assert len(rm.open(tmp_path, allow_incomplete=True)) == 20

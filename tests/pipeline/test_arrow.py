@@ -205,7 +205,7 @@ def test_iter_arrow_keeps_schema_of_first_batch() -> None:
     assert pa.Table.from_batches(batches)["x"].to_pylist() == [[], [0], *[[0, 1]] * 6]
     late = numbers(8).map(lambda sample: {"x": np.arange(max(sample["id"], 2))}).iter_arrow(2)
     assert next(late).num_rows == 2
-    with pytest.raises(rm.FeatureError, match="feature 'x' has another type") as caught:
+    with pytest.raises(rm.FeatureError, match="the type of feature 'x' differs") as caught:
         list(late)
     assert "larger batch_size" in str(caught.value.hint)
 

@@ -115,7 +115,7 @@ def test_map_receives_decoded_arrays(dataset: rm.Dataset) -> None:
 
 def test_stats_name_stages_and_bottleneck(dataset: rm.Dataset) -> None:
     loader = dataset.decode(SPEC).batch(16).loader(threads=2)
-    assert loader.stats().bottleneck == "Nothing was delivered yet."
+    assert loader.stats().bottleneck == "No batch was delivered yet."
     list(loader)
     stats = loader.stats()
     assert (stats.elements, stats.samples, stats.workers) == (4, 64, 2)

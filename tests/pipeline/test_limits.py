@@ -90,5 +90,5 @@ def test_map_refuses_bytes_after_strings() -> None:
     def mixed(sample: dict[str, Any]) -> dict[str, Any]:
         return {"name": np.array(["a"]) if sample["id"] % 2 else np.array([b"a"])}
 
-    with pytest.raises(rm.MapError, match="returned 'name' as"):
+    with pytest.raises(rm.MapError, match="must always return 'name' in the form of the first result"):
         list(numbers(4).map(mixed).batch(2).loader(threads=0))

@@ -119,7 +119,7 @@ def test_dead_process_names_function_and_sample(dataset: Dataset, position: int,
 def test_unpicklable_result_names_function(dataset: Dataset, position: int, kind: str) -> None:
     error = raised_by(dataset, rm.MapError)
     assert (error.shard, error.record, error.position) == ("numbers-0", position, position)
-    assert f"{error.function} returned 'call' as {kind}, which a worker process cannot send" in str(error)
+    assert f"{error.function} returned 'call' as {kind}, which cannot be sent from a worker process" in str(error)
     assert error.stage.startswith(f"map({error.function}") and "pickled" in error.hint
 
 
@@ -151,7 +151,7 @@ def test_dead_process_between_functions_names_stage_and_first_sample() -> None:
     assert error.position % 4 == 0 and 13 in (first, *others)
     assert (error.stage, error.shard, error.record) == ("read", f"numbers-{first // 10}", first % 10)
     assert error.exit_code == -signal.SIGKILL and not error.function
-    assert "the stage was processing this and other samples" in str(error)
+    assert "while it processed this sample and others" in str(error)
 
 
 def test_worker_killed_at_start_has_no_hint_about_scripts() -> None:

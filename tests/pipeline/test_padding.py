@@ -142,8 +142,8 @@ def test_batch_pad_error_names_first_array_that_is_too_long(options: Any, found:
 @pytest.mark.parametrize(
     "options, words",
     [
-        ({"pad_to": {"word": 3}}, "pad_to of batch names the feature 'word'"),
-        ({"pad_value": {"word": 3}}, "pad_value of batch names the feature 'word'"),
+        ({"pad_to": {"word": 3}}, "pad_to names the feature 'word'"),
+        ({"pad_value": {"word": 3}}, "pad_value names the feature 'word'"),
         ({"pad_value": 0.5}, "pad value 0.5 of feature 'tokens' cannot be represented as int64"),
         ({"pad_value": float("nan")}, "cannot be represented"),
         ({"pad_value": {"tokens": "x"}}, "cannot be represented"),

@@ -267,7 +267,7 @@ def test_fetch_raises_shard_changed_after_change(tmp_path: Path) -> None:
     assert len(dataset.__getitems__([1, 4])) == 2
     os.truncate(path, path.stat().st_size - 20_000)
     for positions in ([5], [0, 5], [0]):
-        with pytest.raises(rm.ShardChangedError, match="bytes when opened"):
+        with pytest.raises(rm.ShardChangedError, match="bytes when it was opened"):
             dataset.__getitems__(positions)
 
 

@@ -318,7 +318,7 @@ use_small_blocks(setattr)
 cache = BlockCache(sys.argv[1])
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))  # No file may be larger.
-check_one_warning(cache, "keeps nothing more")
+check_one_warning(cache, "stores no more data")
 """
     root = str(Path(__file__).parents[2])
     subprocess.run([sys.executable, "-c", program, str(tmp_path), root], check=True, timeout=60)
@@ -335,7 +335,7 @@ def test_folder_that_cannot_be_created_is_warned_about_once(
         monkeypatch.setattr(
             block_cache.os, "makedirs", lambda *_, **__: (_ for _ in ()).throw(PermissionError(13, "no"))
         )
-    with pytest.warns(RuntimeWarning, match="data are read directly"):
+    with pytest.warns(RuntimeWarning, match="reading continues without it"):
         cache = BlockCache(str(tmp_path / "cache"), 5 * BLOCK)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -161,7 +161,7 @@ def test_reader_is_called_with_offset_and_length_inside_source() -> None:
 @compressions
 def test_early_end_raises_core_changed(name: str, compression: str | None) -> None:
     stored, call = STORED[compression], CALLS[name][0]
-    message = rf"^{len(stored)} bytes when opened, but no data at offset \d+ now$"
+    message = rf"^it had {len(stored)} bytes when it was opened, but has no data at offset \d+ now$"
     for end in (0, 1, len(stored) // 2, len(stored) - 1):
         with pytest.raises(_core.CoreChanged, match=message) as caught:
             call(open_reader(make_reader(stored[:end]), compression))

@@ -129,7 +129,8 @@ pub fn read_exact_at(
         let position = offset + done as u64;
         match read(position, &mut buf[done..]) {
             Ok(0) => {
-                let detail = format!("{num_bytes} bytes when opened, but no data at offset {position} now");
+                let detail =
+                    format!("it had {num_bytes} bytes when it was opened, but has no data at offset {position} now");
                 return Err(SourceError::Changed(detail));
             }
             Ok(count) => done += count,
@@ -237,7 +238,7 @@ mod tests {
     fn read_exact_at_reports_early_end_as_change() {
         let error = read(b"0123456789", 4, 6, vec![Ok(2), Ok(0)]).unwrap_err();
         assert!(matches!(error, SourceError::Changed(_)));
-        assert_eq!(error.to_string(), "10 bytes when opened, but no data at offset 6 now");
+        assert_eq!(error.to_string(), "it had 10 bytes when it was opened, but has no data at offset 6 now");
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl PayloadSource for WholeFiles {
         let (file, metadata) = open_regular_file(path)?;
         let length = metadata.len();
         if length as i64 != self.splits[index + 1] - self.splits[index] {
-            return Err(changed_error(format_args!("{} changed its size while it was packed", path.display())));
+            return Err(changed_error(format_args!("the size of {} changed while it was packed", path.display())));
         }
         let (start, end) = (out.len(), out.len() + length as usize);
         memory::reserve(out, length as usize)?;

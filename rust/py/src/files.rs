@@ -138,13 +138,14 @@ impl ReadAt for FileSource {
     fn check_unchanged(&self) -> Result<(), SourceError> {
         let metadata = self.file.metadata()?;
         if metadata.len() != self.num_bytes {
-            return Err(changed_error(format_args!("{} bytes when opened, {} now", self.num_bytes, metadata.len())));
+            let (old, new) = (self.num_bytes, metadata.len());
+            return Err(changed_error(format_args!("it had {old} bytes when it was opened, and has {new} bytes now")));
         }
         if modification_time(&metadata) != self.modified {
             return Err(changed_error(format_args!("it was written to after it was opened")));
         }
         if self.has_name && metadata.nlink() == 0 {
-            return Err(changed_error(format_args!("it was removed, or another file has its name")));
+            return Err(changed_error(format_args!("it was removed, or replaced by another file")));
         }
         self.check_change_time(&metadata)
     }

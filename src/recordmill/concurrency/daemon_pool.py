@@ -1,4 +1,4 @@
-"""Threads that wait for servers, and do not keep the process from ending."""
+"""Threads that wait for servers, and do not prevent the process from exiting."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _running: weakref.WeakSet[Future[Any]] = weakref.WeakSet()
 
 
 class DaemonPool:
-    """Calls functions in threads, like `ThreadPoolExecutor`, but does not keep the process from ending.
+    """Calls functions in threads, like `ThreadPoolExecutor`, but does not prevent the process from exiting.
 
     A request to a server that does not respond lasts until its timeout. `ThreadPoolExecutor` would make the process
     wait for it, even after Ctrl-C. The threads end when the pool is closed or garbage collected.
@@ -40,9 +40,9 @@ class DaemonPool:
         self.close = weakref.finalize(self, self._tasks.put, None)
 
     def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
-        """Call a function in one of the threads; raise RuntimeError if the process is ending."""
+        """Call a function in one of the threads; raise RuntimeError if the process is exiting."""
         if sys.is_finalizing():
-            raise RuntimeError("no function can be called in a thread while the process ends")
+            raise RuntimeError("cannot call a function in a thread while the process is exiting")
         future: Future[T] = Future()
         with self._lock:
             self._tasks.put((future, function, arguments))

@@ -48,7 +48,7 @@ class Message:
     slot : int
         Slot of the shared memory segment with the result.
     nbytes : int
-        Size of a result in a segment; 0 if the message contains it.
+        Size of a result in a segment; 0 if the message contains the result.
     seconds : float
         STARTED: time of the monotonic clock. RESULT and ERROR: seconds that the task took.
     waited_s : float
@@ -88,7 +88,7 @@ def receive_message(link: socket.socket) -> Message | None:
 
 
 def send_released_segment(link: socket.socket, slot: int, reusable: bool) -> bool:
-    """Tell a worker that one of its segments is free; return False if the socket is full, so nothing was sent."""
+    """Tell a worker that one of its segments is free; return False, and send nothing, if the socket is full."""
     try:
         link.send(_RELEASE.pack(slot, reusable), socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
     except BlockingIOError:

@@ -22,7 +22,7 @@ class Prefetcher(Generic[T]):
     Parameters
     ----------
     items : iterator
-        Only the thread advances it, and closes it if it has a `close` method.
+        Iterator to read. Only the thread advances it; at the end, the thread calls its `close` method if it has one.
     depth : int
         Number of finished items that may wait for the caller while the next one is in progress.
     name : str

@@ -30,7 +30,7 @@ class ProcessPool:
 
     New processes are started with the first task, and import what `function` needs. They end when the pool is closed,
     when nothing refers to the pool any more, and when the process of the consumer ends for any reason. Large arrays
-    are views of shared memory, which is reused only when no view of it is left.
+    are views of shared memory, which is reused only when it has no more views.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class ProcessPool:
         try:
             value = load_pickle_parts(data)
         except Exception as error:
-            message = "the result that a worker process sent cannot be unpickled in this process"
+            message = "the result of a worker process cannot be unpickled in this process"
             raise WorkerError(message, place=task) from error
         if kind is MessageKind.RESULT:
             return value
@@ -157,7 +157,7 @@ class ProcessPool:
             self._waited_s += monotonic() - begun
 
     def _receive_all(self, ready: Collection[int] = ()) -> None:
-        """Handle all messages that have arrived. `ready` has the pidfds of workers that have exited."""
+        """Handle all messages that have arrived. `ready` contains the pidfds of workers that have exited."""
         if self._fork_depth != ForkCounter.depth:
             return
         with self._lock:
@@ -180,7 +180,7 @@ class ProcessPool:
             else:
                 data = memoryview(message.data)
         except OSError as error:
-            text = "the shared memory with the result of a worker process cannot be mapped"
+            text = "cannot map the shared memory that contains the result of a worker process"
             self._fault = WorkerError(text, place=message.task, hint=str(error))
             return
         if message.kind is MessageKind.BROKEN:
@@ -302,4 +302,4 @@ def _explain_descriptor_limit(count: int) -> Iterator[None]:
             raise
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         message = f"too many open files to start {count} worker processes: `ulimit -n` allows {limit}; raise it"
-        raise OSError(errno.EMFILE, f"{message}, or take fewer threads= in the loader") from error
+        raise OSError(errno.EMFILE, f"{message}, or use fewer threads= in the loader") from error

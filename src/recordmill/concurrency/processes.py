@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
 
-MAIN_GUARD_HINT = "a script needs `if __name__ == '__main__':` around its calls, because each worker process imports it"
-MEMORY_HINT = "there may be too little memory: use fewer workers"
+MAIN_GUARD_HINT = (
+    "put the calls in the script under `if __name__ == '__main__':`, because each worker process imports the script"
+)
+MEMORY_HINT = "if memory ran out, use fewer workers"
 PICKLE_HINT = "only values that can be pickled can be sent between processes: arrays, numbers, strings, dicts and lists"
 
 

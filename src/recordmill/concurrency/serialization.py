@@ -1,6 +1,6 @@
 """Serialize results and errors to send them from process to process.
 
-A result is a pickle stream with large buffers beside it, which the receiver uses without a copy::
+A result is a pickle stream followed by large buffers, which the receiver uses without a copy::
 
     8 bytes         number of parts, n
     8 × n bytes     length of each part
@@ -96,11 +96,11 @@ class ErrorChain:
     Parameters
     ----------
     errors : tuple of BaseException
-        The error, its cause or context, the cause or context of that one, and so on.
+        The error, followed by the chain of its causes and contexts.
     notes : tuple of tuple of str
         Notes of each error.
     are_causes : tuple of bool
-        For each error but the last: whether it was raised ``from`` the next one.
+        Whether each error except the last was raised ``from`` the next error.
     """
 
     errors: tuple[BaseException, ...]

@@ -1,11 +1,11 @@
 """Anonymous shared memory between a consumer and its worker processes.
 
 Results: each worker has a few segments, which are anonymous files. The worker fills a free segment and sends it to the
-consumer. The consumer maps a segment once, and releases it when no view of it is left. If no segment is free, for
+consumer. The consumer maps a segment once, and releases it when it has no more views. If no segment is free, for
 example because the consumer keeps all results, the worker sends a new file and the consumer copies it. In this way,
 neither side has many open descriptors.
 
-Inputs: the consumer writes what a task needs beyond its number to a `TaskInputBuffer` that all workers read.
+Inputs: if a task needs more than its number, the consumer writes it to a `TaskInputBuffer`, which all workers read.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class SegmentViews:
     Attributes
     ----------
     released : deque of (int, bool)
-        Slots without views that were not yet released to the worker, and whether each is reusable.
+        (slot, is reusable) for each segment that has no more views and was not yet released to the worker.
     """
 
     def __init__(self) -> None:

@@ -83,7 +83,7 @@ class ThreadPool:
     """Worker threads that compute results before the consumer needs them.
 
     They start with the first task. They stop when the pool is closed, when nothing refers to the pool any more, and
-    before the interpreter exits. `function` must not refer to the pool, or the pool is never freed.
+    before the interpreter exits. `function` must not refer to the pool; otherwise, the pool is never freed.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def _stop_unless_forked(shared: _PoolState, num_workers: int, fork_depth: int) -
 
 
 def _join_threads(threads: list[_WorkerThread], timeout: float) -> None:
-    """Wait for threads to end. If called in one of them, return: the others may wait for a lock that it holds."""
+    """Wait for threads to end. Do not wait in one of these threads, because it may hold a lock that others need."""
     if threading.current_thread() in threads:
         return
     deadline = monotonic() + timeout

@@ -151,10 +151,10 @@ class _Worker:
             return self._send_replacement_result(task, begun, value, error)
 
     def _send_replacement_result(self, task: int, begun: float, value: Any, cause: Exception) -> bool:
-        """Send a replacement for the result of a task that cannot be sent.
+        """Send a replacement for a result that cannot be sent.
 
-        The replacement is the result or error of the function's `compute_with_checks`, which finds the cause.
-        Otherwise, it is an error about the result.
+        If the task function has a method `compute_with_checks`, which finds the cause, send the result or error of
+        this method. Otherwise, send an error that describes the result.
         """
         compute_with_checks = getattr(self._function, "compute_with_checks", None)
         if compute_with_checks is not None and not isinstance(cause, OSError):

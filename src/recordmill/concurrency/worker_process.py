@@ -29,7 +29,7 @@ sys.path[:] = json.loads(sys.argv[1])
 from recordmill.concurrency.worker_main import main
 main(3, 4, 5, 6, 7, 8)
 """
-_FIRST_FREE = 16  # Descriptors are first duplicated to numbers from 16 on, so that copies to 3, 4, … overwrite none.
+_FIRST_FREE = 16  # Descriptors are first duplicated to 16, 17, …, so that duplicating them to 3, 4, … overwrites none.
 
 
 def create_setup_file(function: TaskFunction) -> int:
@@ -40,7 +40,7 @@ def create_setup_file(function: TaskFunction) -> int:
     try:
         pickled = pickle.dumps(function, 5)
     except Exception as error:
-        hint = "define functions for worker processes at the top of a module (no lambda, nothing inside a function)"
+        hint = "define the function at the top level of a module, not as a lambda or inside another function"
         raise WorkerError(f"the function cannot be sent to worker processes: {error}", hint=hint) from error
     names = ("sys_path", "sys_argv", "orig_dir", "dir", "init_main_from_name", "init_main_from_path")
     data = spawn.get_preparation_data("recordmill-load")
@@ -52,7 +52,7 @@ def create_setup_file(function: TaskFunction) -> int:
 
 
 class WorkerProcess:
-    """A worker process, as its consumer sees it.
+    """Handle of a worker process, in the consumer.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class WorkerProcess:
         if code == -signal.SIGKILL:
             hint = f"{MEMORY_HINT} or a smaller prefetch"
         elif self.is_ready or code < 0:
-            hint = "check native code and calls of `exit` in the functions of the pipeline"
+            hint = "check the functions of the pipeline for calls of `exit` and for crashes in native code"
         return WorkerError(f"worker process {self.pid} {how}{when}", place=task, exit_code=code, hint=hint)
 
     def disconnect(self) -> None:
@@ -210,7 +210,7 @@ def _kill_and_wait(pid: int) -> None:
 
 
 def _wait_for_child(pid: int) -> int:
-    """Wait for a child process; return its exit code, or minus the signal that ended it; 0 if it was reaped before."""
+    """Wait for a child process; return its exit code, the negated signal that ended it, or 0 if already reaped."""
     try:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     except ChildProcessError:

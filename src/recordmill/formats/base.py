@@ -139,7 +139,7 @@ class InferredFeatures:
     features : dict of str to FeatureSummary
         Features by name.
     fault : str or None
-        Error of the payload after these, if it could not be parsed.
+        Error of the payload that follows these payloads, if it could not be parsed.
     """
 
     num_records: int
@@ -199,7 +199,7 @@ class Format:
         Function that takes the first uncompressed bytes of a shard and the length of the shard in bytes (None if
         unknown). It returns whether the shard has this format.
     prefixes : tuple of str
-        Usual beginnings of shard names that end with none of `suffixes`, such as ``part-``.
+        Usual prefixes of shard names without any of the `suffixes`, such as ``part-``.
     """
 
     name: str

@@ -205,7 +205,7 @@ def _flatten_numbers(
     try:
         arrays = [_to_exact_array(rows)] if scalar else [_to_exact_array(row) for row in rows]
     except (ValueError, OverflowError) as error:
-        raise _value_error(name, "numbers of one shape") from error
+        raise _value_error(name, "numbers in an array, or in nested lists of equal lengths") from error
     counts = np.ones(len(rows), np.int64) if scalar else np.array([array.size for array in arrays], np.int64)
     flat = _concatenate_exactly([array.reshape(-1) for array in arrays if array.size])
     if feature is not None:

@@ -30,7 +30,7 @@ _BATCH_SIZE = 1024  # for datasets whose length is unknown
 
 
 class _Rows(Batch):
-    """Batch stage whose elements are the columns of the samples, not collated."""
+    """Batch stage that returns the columns of the samples without collating them."""
 
     __slots__ = ()
 
@@ -136,7 +136,7 @@ def _list_features(dataset: Dataset, condition: Any) -> set[str]:
 
 
 def _cast_table(arrow: Any, table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Cast a table to the schema of the first one. Schemas differ if all rows of a batch have equally many values."""
+    """Cast a table to the schema of the first table, which may differ if all rows of a batch have the same length."""
     if table.schema == schema:
         return table
     if table.column_names != schema.names:
@@ -147,12 +147,12 @@ def _cast_table(arrow: Any, table: pa.Table, schema: pa.Schema) -> pa.Table:
             columns.append(column.cast(field.type))
         except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError):
             raise FeatureError(
-                f"feature {field.name!r} has another type than in the first record batch",
+                f"the type of feature {field.name!r} differs from the first record batch",
                 feature=field.name,
                 kind="feature_mismatch",
                 expected=str(field.type),
                 found=str(column.type),
-                hint="use a larger batch_size or to_arrow(), which choose the type from more samples",
+                hint="use a larger batch_size, or to_arrow(), so that the type is chosen from more samples",
             ) from None
     return arrow.Table.from_arrays(columns, schema=schema)
 
@@ -200,7 +200,7 @@ class Converter:
                     f"feature {name!r} cannot be converted to Arrow: {error}",
                     feature=name,
                     kind="feature_mismatch",
-                    hint="convert it with map to numbers, strings or arrays of a dtype that Arrow has",
+                    hint="use map to convert it to numbers, strings, or arrays of a dtype that Arrow supports",
                 ) from error
         return self.arrow.chunked_array(chunks)
 

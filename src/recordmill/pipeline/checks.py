@@ -43,7 +43,7 @@ def check_positions(positions: Iterable[Any]) -> list[int]:
     if isinstance(positions, np.ndarray):
         if positions.ndim != 1 or (positions.dtype.kind not in "iu" and len(positions)):
             is_mask = positions.dtype == bool
-            hint = "; use numpy.flatnonzero(mask) for the positions at which a mask is true" if is_mask else ""
+            hint = "; use numpy.flatnonzero(mask) to convert a mask to positions" if is_mask else ""
             raise TypeError(
                 "positions must be integers in one dimension, "
                 f"got an array of {positions.dtype} with {positions.ndim} dimensions{hint}"

@@ -89,11 +89,11 @@ class Origin(Protocol):
         ...
 
     def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, NDArray[np.int64]]]:
-        """Return the sources of the samples with the positions in each source, without reading samples."""
+        """Return each source with the positions of the samples in it, without reading samples."""
         ...
 
     def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
-        """Read the samples at `positions`. `requested` has their positions in the dataset, for errors."""
+        """Read the samples at `positions`. `requested` contains their positions in the dataset, for errors."""
         ...
 
     def fingerprint(self) -> str:
@@ -226,7 +226,7 @@ class CompiledPipeline:
             lengths.append(stage.length(lengths[-1]) if isinstance(stage, OrderStage) else lengths[-1])
             if (lengths[-1] or 0) > MAX_SAMPLES:
                 raise ValueError(
-                    f"{stage!r} makes more than 2**62 samples; for an endless dataset, use repeat() without a number"
+                    f"{stage!r} produces more than 2**62 samples; for an endless dataset, use repeat() without a number"
                 )
         return lengths
 
@@ -246,7 +246,7 @@ class CompiledPipeline:
         ]
 
     def _find_seed(self, number: int) -> int:
-        """Return the seed of a stage. If it has none, return that of the last shuffle before it, or else 0."""
+        """Return the seed of a stage; by default, the seed of the last shuffle before the stage, or 0."""
         own = getattr(self.stages[number], "seed", None) if number < len(self.stages) else None
         if own is not None:
             return int(own)
@@ -325,7 +325,7 @@ class CompiledPipeline:
 
     @property
     def slice_after_filter(self) -> tuple[int, int | None]:
-        """Range (start, stop) of the samples that passed the last filter and that later take and skip stages keep."""
+        """Range (start, stop) that later take and skip stages select from the samples that passed the last filter."""
         start, stop = 0, None
         for stage in self.stages[self._last_filter + 1 :]:
             if isinstance(stage, Skip):
@@ -345,14 +345,14 @@ class CompiledPipeline:
         return ".".join([self.origin.fingerprint(), *texts])
 
     def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, NDArray[np.int64]]]:
-        """Return the sources of the samples with the positions in each source, without reading samples."""
+        """Return each source with the positions of the samples in it, without reading samples."""
         for step in reversed(self._steps):
             if step.is_order:
                 positions = step.stage.map_positions(positions, step.upstream)
         return self.origin.locate_records(positions)
 
     def find_shuffle_groups(self, positions: Positions) -> NDArray[np.int64]:
-        """Return, for each sample, its group of blocks in the last block shuffle; -1 if there is no block shuffle."""
+        """Return the number of each sample's block group in the last block shuffle; -1 if there is no block shuffle."""
         for step in reversed(self._steps):
             if isinstance(step.stage, Shuffle) and step.stage.block is not None and isinstance(positions.epochs, int):
                 return step.stage.find_groups(positions.array, step.upstream or 0, positions.epochs)

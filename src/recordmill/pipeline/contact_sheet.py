@@ -119,7 +119,7 @@ def show(batch: Any, n: int = 64, *, classes: Sequence[str] | None = None) -> Co
     MissingExtraError
         If Pillow is not installed.
     TypeError
-        If `batch` is of another type.
+        If `batch` has the wrong type.
 
     Examples
     --------

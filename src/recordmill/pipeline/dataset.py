@@ -585,7 +585,7 @@ class Dataset:
             samples have failed. "substitute" uses another sample of the epoch, always the same one (cannot be combined
             with `filter`). `Loader.report` lists the samples that failed.
         max_errors : int or float, optional
-            Maximum number of samples that may fail, or their maximum share as a number below 1.
+            Maximum number of samples that may fail; a number below 1 is a fraction of the samples.
         workers : (int, int)
             ``(index, count)``: deliver only every `count`-th element of the rank, starting with `index`. Use it if
             another framework runs `count` copies of the loader in its worker processes.
@@ -689,7 +689,7 @@ class Dataset:
         return read_table(self)
 
     def iter_arrow(self, batch_size: int) -> Iterator[pa.RecordBatch]:
-        """Yield the samples of epoch 0 as Arrow record batches, in order; only a few of them are in memory.
+        """Yield the samples of epoch 0 as Arrow record batches, in order, with only a few batches in memory.
 
         All batches have the schema of the first one. `shard` has no effect.
 
@@ -752,7 +752,7 @@ class Dataset:
     def show(self, n: int = 12) -> ContactSheet:
         """Draw the images of the first samples, or of the samples in the first batches. Requires Pillow.
 
-        Normalized images are drawn in their original colors, and masks over their images.
+        Normalized images are drawn in their original colors, and masks are drawn over their images.
 
         Parameters
         ----------

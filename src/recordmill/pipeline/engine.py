@@ -328,7 +328,7 @@ class JobPlanner:
             self._count = max(1, min(limit, _JOB_BYTES // max(num_bytes, 1)))
 
     def plan(self, num_taken: int) -> int:
-        """Plan jobs beyond the first `num_taken`, whose results were taken; return the number of all planned jobs."""
+        """Plan more jobs after `num_taken` results were taken; return the total number of planned jobs."""
         ahead = self._options.workers + -(-self._options.prefetch // self._count) + 1
         if self._first_alone and not num_taken:
             ahead = 1

@@ -49,7 +49,7 @@ class FailureReport:
     Parameters
     ----------
     limit : int or float, optional
-        Maximum number of failed samples, or their maximum share as a number below 1.
+        Maximum number of failed samples; a number below 1 is a fraction of the samples.
     skipped : list of SkippedSample
     num_samples : int
         Number of samples that were requested.
@@ -63,7 +63,9 @@ class FailureReport:
         """Raise ValueError if `limit` is not a number of at least 0."""
         limit = self.limit
         if limit is not None and not (is_number(limit) and limit >= 0):
-            raise ValueError(f"max_errors must be a number of samples, or a share of them below 1, got {limit!r}")
+            raise ValueError(
+                f"max_errors must be a number of samples, or a fraction of all samples below 1, got {limit!r}"
+            )
 
     def add_skipped(self, skipped: list[SkippedSample]) -> None:
         """Add failed samples; raise LimitError if their number exceeds the limit."""
@@ -78,7 +80,7 @@ class FailureReport:
                 kind="limit_exceeded",
                 expected=f"at most {self.limit:.3%}" if is_share else f"at most {self.limit}",
                 found=f"{count} of {self.num_samples}",
-                hint="loader.report lists them; max_errors= sets the limit",
+                hint="find the causes in loader.report, or raise the limit with max_errors=",
             ) from skipped[-1].error
 
 

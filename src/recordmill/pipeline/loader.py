@@ -213,7 +213,7 @@ class Loader:
         limit.finish()
 
     def _take_read_ahead(self, builder: BatchBuilder, state: State) -> ReadAhead | None:
-        """Return the requests that the last epoch made for this one, or start new ones; None without remote sources."""
+        """Return the read-ahead that the last epoch started for this one, or a new one; None without remote sources."""
         if builder.in_processes or not builder.pipeline.is_remote:
             return None
         from recordmill.pipeline.read_ahead import ReadAhead, iterate_batches
@@ -231,7 +231,7 @@ class Loader:
         return ReadAhead(iterate_batches(create_builder, part, start), start)
 
     def _keep_read_ahead(self, read_ahead: ReadAhead | None, next_epoch: int | None) -> None:
-        """Keep the records that were requested for the next epoch; drop them if the iteration did not reach its end."""
+        """Keep the records that were requested for the next epoch; drop them if this epoch was not finished."""
         if read_ahead is None:
             return
         if next_epoch is None or self._is_closed or self._read_ahead is not None:
@@ -328,7 +328,7 @@ class Loader:
             If the dataset has a `filter` stage: which samples pass is unknown before they are read.
         """
         if self._dataset.pipeline.has_filter:
-            raise TypeError("the state after a number of batches is unknown with filter; save state_dict() instead")
+            raise TypeError("state_after() is not supported with filter; save state_dict() instead")
         count = check_integer(num_batches, "num_batches must be an integer of at least 0")
         position = self._create_builder(State()).sampler.position_after(count) if count else 0
         return State(check_epoch(epoch), position, position).to_dict(self._dataset.fingerprint())

@@ -28,7 +28,7 @@ Element = tuple[int, int]
 
 
 class Segment(NamedTuple):
-    """Samples of one element that are in the same group of shuffled blocks; the group is -1 without such a shuffle."""
+    """Samples of one element that are in the same group of shuffled blocks; the group is -1 without a block shuffle."""
 
     element: Element
     pipeline: CompiledPipeline
@@ -45,7 +45,7 @@ class _Window(NamedTuple):
 
 
 class ReadAhead:
-    """Requests the records of a loader's elements in advance, also beyond the end of an epoch.
+    """Requests the records of coming elements, as far as the segments go, also beyond the end of an epoch.
 
     The samples are divided into windows. An element is built only after its windows and the next one have been
     requested. The records of a window are dropped when all of its elements have been delivered.

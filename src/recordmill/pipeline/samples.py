@@ -200,7 +200,7 @@ def concatenate_column(name: str, columns: list[Any]) -> Any:
     if has_scalars and any(isinstance(column, Ragged) for column in columns):
         found = ", ".join(type(column).__name__ for column in columns)
         raise FeatureError(
-            f"feature {name!r} has one value in some samples and a list of values in others",
+            f"feature {name!r} is one value in some samples and a list of values in others",
             expected="the same form in all samples",
             found=found,
         )

@@ -52,7 +52,10 @@ def parse_state(saved: Any, fingerprint: str) -> State:
     if not isinstance(saved, Mapping) or not {*_SUMMED_KEYS, "checksum"} <= saved.keys():
         hint = "read it with json.loads first" if isinstance(saved, str | bytes) else None
         raise StateError(
-            "the loaded value is not the state of a loader", kind="bad_state", found=f"{saved!r:.100}", hint=hint
+            "the value must be the state of a loader, as state_dict() returns it",
+            kind="bad_state",
+            found=f"{saved!r:.100}",
+            hint=hint,
         )
     if saved["version"] != VERSION:
         raise StateError(
@@ -69,7 +72,7 @@ def parse_state(saved: Any, fingerprint: str) -> State:
             kind="bad_state",
             expected=f"checksum {checksum!r}",
             found=repr(saved["checksum"]),
-            hint="load an unchanged state; Loader.state_after returns the state of another position",
+            hint="load the state without changes; use Loader.state_after to get the state at another position",
         )
     if saved["pipeline"] != _hash_fingerprint(fingerprint):
         raise StateError(
@@ -77,12 +80,12 @@ def parse_state(saved: Any, fingerprint: str) -> State:
             kind="other_pipeline",
             expected=_truncate(fingerprint),
             found=str(saved["order"]),
-            hint="the records and the stages that select and order them must be the same",
+            hint="open the same records, and apply the same stages that select and order records",
         )
     epoch, *numbers = (saved[name] for name in ("epoch", "position", "passed"))
     if not is_integer(epoch, stop=1 << 32) or not all(map(is_integer, numbers)):
         raise StateError(
-            "epoch, position and passed must be integers from 0, and epoch at most 2**32 - 1",
+            "epoch, position and passed must be non-negative integers, and epoch must be at most 2**32 - 1",
             kind="bad_state",
             found=str([epoch, *numbers]),
         )

@@ -42,7 +42,7 @@ class Timings:
 
 # If the consumer waits for less than this share of the time, the consumer is the bottleneck.
 _CONSUMER_LIMITED = 0.1
-# If the slowest stage waits for at least this share of its time, `bottleneck` also says what it waits for.
+# If the slowest stage waits for at least this share of its time, `bottleneck` also names what the stage waits for.
 _STAGE_WAITS = 0.3
 _DESCRIPTIONS = {
     "read": "reading and parsing records",
@@ -52,22 +52,22 @@ _DESCRIPTIONS = {
     "batch": "collating batches",
 }
 _WAITS_FOR = {
-    "read": "storage or a core",
-    "decode": "a core",
-    "map": "the interpreter lock, a core, or what the function waits for",
-    "filter": "the interpreter lock, a core, or what the function waits for",
+    "read": "storage or a CPU core",
+    "decode": "a CPU core",
+    "map": "the interpreter lock, a CPU core, or an operation of the function",
+    "filter": "the interpreter lock, a CPU core, or an operation of the function",
 }
 _ADVICE = {
     "read": "use more threads; for compressed shards, use shuffle(block=…) or no compression",
     "decode": "use more threads, or decode less: smaller crops first, uint8 instead of float32",
     "map": 'use map(workers="processes") if the function holds the interpreter lock',
-    "filter": "filter before decode, on the features that decide",
+    "filter": "call filter before decode, if the function does not need decoded features",
     "batch": "use uint8 instead of float32 for smaller batches",
 }
 # Advice if the read stage waits for storage, and if functions of `map` already run in worker processes.
 _ADVICE_STORAGE = "use faster storage or shuffle(block=…)"
 _ADVICE_PROCESSES = "use more processes (threads=) if there are cores for them"
-_WAITS_FOR_IN_PROCESSES = "a core, or what the function waits for"
+_WAITS_FOR_IN_PROCESSES = "a CPU core, or an operation of the function"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +121,14 @@ class LoaderStats:
     worker_wait_s : float
         Seconds that workers waited for tasks, summed over all workers.
     queue_depth : float
-        Mean number of finished tasks at the time when the consumer requests an element. A task builds one element, or
-        several small ones.
+        Mean number of finished tasks whenever the consumer requests an element. A task builds one element, or several
+        small elements.
     stages : tuple of StageStats
         Stages, the slowest first.
     in_processes : bool
         Whether functions of `map` run in worker processes.
     traffic : Traffic, optional
-        Requests and bytes of remote shards, without those of worker processes.
+        Requests and bytes of remote shards; does not include requests of worker processes.
     shuffle_quality : float or None
         Probability that two consecutive samples were stored in different blocks or windows: 1 for a full shuffle, None
         without a shuffle.
@@ -156,18 +156,18 @@ class LoaderStats:
     def bottleneck(self) -> str:
         """One sentence that names the bottleneck and suggests a remedy."""
         if not self.elements:
-            return "Nothing was delivered yet."
+            return "No batch was delivered yet."
         share = self.waited_s / self.elapsed_s if self.elapsed_s else 0.0
         if share < _CONSUMER_LIMITED:
-            return f"The consumer: it waited for batches in {share:.0%} of the time, so the loader keeps up."
+            return f"The consumer: it waited for batches for {share:.0%} of the time, so the loader keeps up."
         if not self.stages:
-            return f"The consumer waited in {share:.0%} of the time."
-        return f"{self._describe_slowest()}, while the consumer waited in {share:.0%} of the time; {self._remedy()}."
+            return f"The consumer waited for {share:.0%} of the time."
+        return f"{self._describe_slowest()}, while the consumer waited for {share:.0%} of the time; {self._remedy()}."
 
     def _describe_slowest(self) -> str:
         slowest, total = self.stages[0], sum(stage.inside_s for stage in self.stages) or 1.0
         text = _DESCRIPTIONS.get(slowest.name, slowest.name) + (" (storage)" if self._waits_for_storage else "")
-        waits_for = _WAITS_FOR.get(slowest.name, "a core")
+        waits_for = _WAITS_FOR.get(slowest.name, "a CPU core")
         if self.in_processes and slowest.name == "map":
             waits_for = _WAITS_FOR_IN_PROCESSES
         waiting = f", {slowest.idle:.0%} of that waiting for {waits_for}" if slowest.idle >= _STAGE_WAITS else ""
@@ -228,7 +228,7 @@ class StatsCollector:
     element_s : float
         Seconds that functions of `map` take for an element.
     num_requests, num_ready : int
-        Number of requests for a result, and sum of the numbers of finished results at the times of these requests.
+        Number of requests for a result; sum, over these requests, of the number of results that were finished.
     """
 
     element_bytes: int = 0
@@ -267,7 +267,7 @@ class StatsCollector:
         self.pools.remove(pool)
 
     def _sum_counters(self, *counters: PoolCounters) -> tuple[int, float]:
-        """Return the largest number of workers in a pool, and the wait time of ended pools plus that in `counters`."""
+        """Return the largest number of workers in a pool, and the total wait time of closed pools and `counters`."""
         workers = max([self.workers, *(len(pool.workers) for pool in counters)])
         return workers, self.worker_wait_s + sum(worker.waited_s for pool in counters for worker in pool.workers)
 

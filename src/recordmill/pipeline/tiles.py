@@ -55,7 +55,7 @@ class TileOptions:
     classes : sequence of str, optional
         Class names of the labels.
     images : dict of str to Image
-        Specs of the decoded images by feature, if the pixels were not changed after they had been decoded.
+        Spec of each decoded image, by feature; only if the pixels were not changed after decoding.
     masks : dict of str to str
         Name of the mask of an image, by the name of the image.
     """
@@ -72,7 +72,7 @@ def find_masks(specs: Mapping[str, Any]) -> dict[str, str]:
 
 
 def create_tiles(samples: Sequence[Sample | RecordmillError], options: TileOptions) -> list[Tile]:
-    """Create the tiles of samples; an error in place of a sample becomes a tile with its message.
+    """Create the tiles of samples; for an error in place of a sample, create a tile with the error message.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def create_tiles(samples: Sequence[Sample | RecordmillError], options: TileOptio
 
 
 def _find_image_features(samples: Sequence[Sample]) -> list[str]:
-    """Return the names of the features that hold an image in some sample."""
+    """Return the names of the features that are an image in any sample."""
     names = dict.fromkeys(name for sample in samples for name, value in sample.items() if is_image(value))
     if not names:
         # Perhaps all images are damaged. Find them by the usual names of image features.
@@ -155,13 +155,13 @@ def to_pixels(value: Any, spec: Image | None = None) -> Pixels:
     """Convert an image array to uint8 pixels of shape (height, width, 1 or 3); `spec` describes how it was decoded."""
     array = np.asarray(value)
     if array.ndim not in (2, 3):
-        raise FeatureError("the array is no image", expected="2 or 3 dimensions", found=str(array.shape))
+        raise FeatureError("the array is not an image", expected="2 or 3 dimensions", found=str(array.shape))
     if array.ndim == 2:
         array = array[:, :, None]
     elif _has_channels_first(array, spec):
         array = array.transpose(1, 2, 0)
     if array.shape[2] not in (1, 2, 3, 4) or 0 in array.shape:
-        raise FeatureError("the array is no image", expected="1 to 4 channels", found=str(array.shape))
+        raise FeatureError("the array is not an image", expected="1 to 4 channels", found=str(array.shape))
     return drop_alpha(to_levels(array, spec))
 
 
@@ -218,7 +218,7 @@ def _is_image_batch(value: Any) -> bool:
 
 
 def split_columns(columns: Sample, count: int) -> list[Sample]:
-    """Return the first rows of the columns of a batch; values that have no rows are omitted."""
+    """Return the first rows of the columns of a batch as samples; omit values without rows."""
     rows = {name: value for name, value in columns.items() if _count_rows(value) is not None}
     num_rows = min((_count_rows(value) or 0 for value in rows.values()), default=0)
     return [{name: value[number] for name, value in rows.items()} for number in range(min(num_rows, count))]

@@ -74,9 +74,9 @@ def _read_published_calls(pool: WorkerPool) -> dict[int, RunningCall]:
 
 
 def _add_call_to_error(pool: WorkerPool, error: WorkerError, sources: Sequence[ExampleSource]) -> WorkerError:
-    """Return an error that also names the function or stage in which the worker process died."""
+    """Add the function or stage in which the worker process died to an error."""
     call = None if error.place is None else _read_published_calls(pool).get(error.place)
     if call is None:
         return error
-    where = f" in {call.function}" if call.function else "; the stage was processing this and other samples"
+    where = f" in {call.function}" if call.function else " while it processed this sample and others"
     return WorkerError(f"{error.message}{where}", **(error.parts() | call.error_fields(sources)))

@@ -21,7 +21,7 @@ def find_classes(
     from_manifests: list[str] | None,
     from_indexes: Iterable[list[str] | None],
 ) -> list[str] | None:
-    """Return the class names in the manifest, else in the indexes of all shards, else in ``labels.txt`` beside them."""
+    """Return the first class names found: in the manifest, in the indexes of all shards, or in ``labels.txt``."""
     if from_manifests is not None:
         return from_manifests
     stored = list(from_indexes)
@@ -63,7 +63,7 @@ def parse_labels(data: bytes) -> list[str] | None:
 
 
 def format_labels(classes: Sequence[str]) -> bytes | None:
-    """Return the content of a ``labels.txt`` from which `parse_labels` reads these names; None if impossible."""
+    """Return the content of a ``labels.txt`` with these names; None if `parse_labels` could not read them back."""
     lists = (classes, [f"{number}:{name}" for number, name in enumerate(classes)])
     for lines in lists:
         data = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")

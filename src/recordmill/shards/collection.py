@@ -70,13 +70,13 @@ class ShardCollection:
     payload : str, optional
         Name of the payload codec. Detected from the first records by default.
     schema : Schema or mapping of str to Feature, optional
-        By default the schema of the writer, or the one inferred from the first records.
+        By default the schema of the writer; without one, a schema that is inferred from the first records.
     verify : bool
         Check all checksums that the format has.
     allow_incomplete : bool
         Omit foreign and replaced shards of an incomplete dataset instead of raising IncompleteDatasetError.
     storage : Storage, optional
-        By default the one to which the paths belong.
+        Storage of the paths. Chosen by the paths by default.
     limits : int, optional
         Arguments `max_decompressed_bytes` and `max_record_bytes` of `open_shard`.
     """
@@ -549,7 +549,7 @@ def _load_index_and_find_damage(reader: ShardReader) -> RecordmillError | None:
 def _join_spanning_shards(
     readers: list[ShardReader], damages: list[RecordmillError | None], storage: Storage, options: dict[str, Any]
 ) -> list[ShardReader]:
-    """Join a file with the next ones if its last record continues there and the format allows that."""
+    """Join a file with the following files if its last record continues in them and the format allows this."""
     joined: list[ShardReader] = []
     start = 0
     while start < len(readers):

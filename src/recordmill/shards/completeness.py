@@ -1,4 +1,4 @@
-"""Select the shards that paths stand for, and check that datasets which are named as a whole are complete.
+"""Select the shards that paths refer to, and check that whole datasets are complete.
 
 A whole dataset is named by a folder, by a prefix, or by a pattern that matches every name in a manifest. Explicit files
 and narrower patterns name a part of a dataset, which is not checked.
@@ -47,22 +47,22 @@ _MAX_NAMED = 5
 
 @dataclass(slots=True)
 class Selection:
-    """The files that paths stand for, and what is known about the datasets to which they belong.
+    """The files that paths refer to, and the state of their datasets.
 
     Parameters
     ----------
     files : list of str
         Existing shards, in natural order and without duplicates.
     complete : bool or None
-        True if datasets were named as a whole and nothing is wrong with them. False for a part of a dataset, or if
-        shards are missing, foreign or replaced. None if nothing states how many shards there should be.
+        True if whole datasets were selected and are complete. False for a part of a dataset, or if shards are missing,
+        foreign or replaced. None if the expected number of shards is unknown.
     missing, foreign, replaced : list of str
         `missing` shards do not exist, `foreign` ones do not belong to the dataset, and the content of `replaced` ones
         differs from the manifest. `files` contains foreign and replaced shards.
     interrupted : list of str
         Path prefixes of the datasets whose commit was interrupted.
     manifests : dict of str to Manifest
-        Manifests of the datasets that were named as a whole, by the path of the manifest.
+        Manifests of the whole datasets, by the path of the manifest.
     """
 
     files: list[str] = field(default_factory=list)
@@ -103,7 +103,7 @@ class Selection:
 
     @property
     def classes(self) -> list[str] | None:
-        """Class names; None unless all manifests have the same ones."""
+        """Class names; None unless all manifests have the same names."""
         names = [manifest.classes for manifest in self.manifests.values()]
         return names[0] if names and all(other == names[0] for other in names) else None
 
@@ -123,14 +123,14 @@ class Selection:
                 missing=self.missing,
                 foreign=self.foreign,
                 replaced=self.replaced,
-                hint="restore the shards, name the ones you need, or open the rest with allow_incomplete=True",
+                hint="restore the shards, name the ones you need, or open the others with allow_incomplete=True",
             )
 
     def describe_problems(self) -> list[str]:
         """Return one text per kind of problem. It names at most `_MAX_NAMED` shards."""
         kinds = [
             ("missing", self.missing),
-            ("not part of it", self.foreign),
+            ("not part of the dataset", self.foreign),
             ("different from the manifest", self.replaced),
         ]
         texts = [f"{_count(paths)} {problem}: {_list_names(paths)}" for problem, paths in kinds if paths]
@@ -173,7 +173,7 @@ class ShardContent:
     is_damaged: Callable[[], bool]
 
     def differs(self, entry: ManifestShard) -> bool:
-        """Return True if this is not the shard that the manifest lists. Damage alone does not make it another one."""
+        """Return True if this is not the shard that the manifest lists. A damaged shard counts as the same shard."""
         if (self.num_bytes, self.num_records, self.probes) == (entry.num_bytes, entry.num_records, entry.fingerprint):
             return False
         common = set(self.probes).intersection(entry.fingerprint) if len(entry.fingerprint) > 1 else ()

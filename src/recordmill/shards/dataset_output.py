@@ -1,7 +1,7 @@
 """Write the shards of one destination as a whole: lock it, write under temporary names, and commit all shards together.
 
-After a crash at any moment, one of these is in place: the old dataset (if there was one), the new dataset, or a journal
-from which the next writer or `repair` completes or undoes the commit.
+After a crash at any moment, one of these exists: the old dataset (if there was one), the new dataset, or a journal from
+which the next writer or `repair` completes or undoes the commit.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class DatasetOutput:
                 raise OutputExistsError(
                     "a dataset with the same prefix exists",
                     shard=path,
-                    hint="choose another name or use overwrite=True, which removes it",
+                    hint="choose another name, or replace the dataset with overwrite=True",
                 )
 
     @cached_property
@@ -297,7 +297,7 @@ class DatasetOutput:
         return Journal("complete", renames, self._keep_existing(removals))
 
     def find_other_shards(self, paths: list[str]) -> list[str]:
-        """Return the shards of an earlier run that are not among `paths`. They are found by name or in its manifest."""
+        """Return the shards of an earlier run, found by name or in the manifest, that are not among `paths`."""
         leftover = find_leftover_shards(self._storage, self.destination, self._format, self._suffix, paths)
         old = [path for path in self._list_old_shards() if path not in set(paths)]
         return list(dict.fromkeys(leftover + old))
@@ -334,7 +334,7 @@ class DatasetOutput:
     def _interrupted_overwrite_error(self, error: OSError) -> WriteError:
         cause = error.message if isinstance(error, WriteError) else error.strerror or str(error)
         return WriteError(
-            f"the old shards are not completely replaced: {cause}",
+            f"some old shards were not replaced: {cause}",
             kind="interrupted_commit",
             errno=error.errno,
             shard=error.shard if isinstance(error, WriteError) else self.prefix,

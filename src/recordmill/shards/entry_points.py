@@ -137,7 +137,7 @@ def _parse_table_directory(data: bytes, description_bytes: int, start: int) -> t
     num_bytes = len(data) - _TRAILER_BYTES - description_bytes
     count = (num_bytes - 8) // DIRECTORY_BYTES
     if count < 0 or num_bytes != count * DIRECTORY_BYTES + 8:
-        raise ValueError("the size of the directory must match a whole number of tables")
+        raise ValueError("the size of the directory must be a multiple of the size of one entry")
     keys, splits = np.frombuffer(data, "<i8", count), np.frombuffer(data, "<i8", count + 1, 8 * count)
     is_inside = len(MAGIC) <= splits[0] and splits[-1] <= start
     if not is_inside or (np.diff(splits) < 0).any() or (np.diff(keys) <= 0).any():

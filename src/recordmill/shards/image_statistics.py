@@ -24,7 +24,7 @@ class ImageStatistics:
     Parameters
     ----------
     widths, heights : (int, int) or None
-        Minimum and maximum, in pixels, as stored (without the rotation that EXIF asks for).
+        Minimum and maximum, in pixels, as stored (before the EXIF rotation).
     formats : dict of str to int
         Number of images by format: "jpeg", "png", "gif", "bmp", "webp", "tiff", or "unknown".
     num_unreadable : int
@@ -39,7 +39,7 @@ class ImageStatistics:
 
 
 def extend_range(known: Range, values: NDArray[Any]) -> Range:
-    """Return the minimum and maximum of values and of those that were known before."""
+    """Extend a known minimum and maximum by new values."""
     if not len(values):
         return known
     low, high = values.min().item(), values.max().item()

@@ -96,8 +96,8 @@ def _compare_with_sidecar(sidecar: Sidecar, shard: OpenShard) -> Condition | Non
     if has_equal_blocks(sidecar, shard.source):
         return "intact" if stored == sidecar.num_stored_bytes else "appended"
     # A sidecar with checksums of the payloads is used for any shard of the same size, because each payload is compared
-    # when it is read. Without checksums, an equal block and no intact frames at other offsets show that bits flipped in
-    # this shard, and that no other shard has replaced it.
+    # when it is read. Without checksums, some block must be unchanged, and no intact frames may be at other offsets.
+    # This shows that bits flipped in this shard, and that no other shard has replaced it.
     is_same = sidecar.checksums is not None or (
         has_any_equal_block(sidecar, shard.source) and not _has_other_frames(shard, sidecar.index)
     )
@@ -219,7 +219,7 @@ def _must_keep_sidecar(shard: OpenShard) -> bool:
 
 
 def scan_shard(shard: OpenShard, known: Sidecar | None = None) -> ShardIndex:
-    """Scan a shard and build its index. If `known` is given, scan only the bytes after those that it indexes."""
+    """Scan a shard and build its index. If `known` is given, scan only the bytes after the records in it."""
     start, num_known = (known.end, known.num_records) if known is not None else (0, 0)
     scanned = _core.scan(shard.source, shard.format.framing.kind, start=start, resync=True)
     offsets, lengths, end = np.asarray(scanned[0]), np.asarray(scanned[1]), scanned[2]

@@ -76,7 +76,7 @@ def infer_features(
     sidecar: Sidecar | None = None,
     verify: bool = True,
 ) -> InferredFeatures:
-    """Infer features from those first records that can be parsed. If there are none, the result has the fault."""
+    """Infer features from the first records that can be parsed. If none can be parsed, the result has the fault."""
     payloads = read_first_payloads(shard, num_records, num_bytes, sidecar=sidecar, verify=verify)
     inference = codec.infer_features(payloads)
     if inference.fault is None:
@@ -111,7 +111,7 @@ def read_first_payloads(
 
 
 def _read_first_intact(shard: OpenShard, sidecar: Sidecar | None, count: int, *, verify: bool) -> Ragged:
-    """Read the intact payloads of the first `count` records; if none is intact, those of a larger sample."""
+    """Read the intact payloads of the first `count` records; if none is intact, read a larger sample."""
     sample = read_first_payloads(shard, count, sidecar=sidecar, verify=verify)
     return sample or read_first_payloads(shard, sidecar=sidecar, verify=verify)
 

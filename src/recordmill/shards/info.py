@@ -79,10 +79,10 @@ class Info:
     num_sampled : int
         Number of sampled records.
     schema : Schema or None
-        Schema of the writer, or the one inferred from the sample.
+        Schema of the writer; without one, a schema that is inferred from the sample.
     complete : bool or None
-        True if a whole dataset was named and is complete. False for explicit files and patterns that match only a part
-        of a dataset, and for an incomplete dataset. None if nothing states how many shards there should be.
+        True if a whole dataset was selected and is complete. False for explicit files and patterns that match only a
+        part of a dataset, and for an incomplete dataset. None if the expected number of shards is unknown.
     problems : list of str
         Problems of the dataset as a whole: missing, foreign and replaced shards, or an interrupted writer.
     classes : list of str or None

@@ -22,8 +22,8 @@ from recordmill.errors import (
     TruncatedError,
 )
 
-# Exceptions that the native module raises for a shard. If they concern a record, those other than CoreFault have an
-# attribute `ordinal`.
+# Exceptions that the native module raises for a shard. All except CoreFault have an attribute `ordinal` if they concern
+# a record.
 NATIVE_ERRORS = (_core.CoreFault, _core.CoreChanged, MemoryError, OSError)
 _CLASSES: dict[str, type[RecordmillError]] = {
     "truncated_header": TruncatedError,

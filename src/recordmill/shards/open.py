@@ -163,7 +163,7 @@ def _detect_format(head: bytes, num_bytes: int | None, declared: Format | None) 
 
 
 def _choose_format(name: str, declared: Format | None, detected: Format | None, head: bytes) -> Format:
-    """Return the declared format, else the detected one, else that of the suffix; check it against the content."""
+    """Return the declared, the detected or the suffix's format, in this order; check it against the content."""
     if declared is not None:
         if detected is not None and detected is not declared:
             raise FormatError(

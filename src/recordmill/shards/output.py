@@ -302,9 +302,9 @@ class ShardOutput:
         """Add a warning if writing the sidecar beside the shard is not permitted; raise any other error."""
         if error.errno not in NOT_PERMITTED:
             raise error
-        remedy = "it is saved in the cache of this machine" if is_cached else "the first read of the shard builds it"
+        remedy = "it was saved in the cache of this machine" if is_cached else "the first reader of the shard builds it"
         self.warnings.append(
-            f"the index of {self.path!r} cannot be written beside it: {os.strerror(error.errno)}; {remedy}"
+            f"the index of {self.path!r} cannot be written next to the shard: {os.strerror(error.errno)}; {remedy}"
         )
 
     def list_renames(self) -> list[Rename]:

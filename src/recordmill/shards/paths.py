@@ -29,7 +29,7 @@ def list_paths(paths: Any) -> list[str]:
         return [check_path(paths)]
     expected = "paths must be a path, a pattern, a directory or an iterable of them"
     found = "None" if paths is None else type(paths).__name__
-    # Reject open files: they are iterables of lines, which would be taken for paths.
+    # Reject open files: they are iterables of lines, which would be treated as paths.
     if hasattr(paths, "read") or isinstance(paths, bytes | bytearray | memoryview):
         hint = "records cannot be read from memory or from an open file: write them to a file and pass its path"
         raise TypeError(f"{expected}, got {found}; {hint}")
@@ -38,7 +38,7 @@ def list_paths(paths: Any) -> list[str]:
     entries = list(paths)
     for entry in entries:
         if not isinstance(entry, str | os.PathLike):
-            raise TypeError(f"{expected}, got {found} with {entry!r:.60} in it")
+            raise TypeError(f"{expected}, got {found} that contains {entry!r:.60}")
     return [check_path(entry) for entry in entries]
 
 
@@ -81,11 +81,13 @@ def _explain_missing(name: str) -> str:
         folders = _find_folders_of_shards(name)
         return "the directory contains no shards" + (f", but its folder {folders[0]!r} does" if folders else "")
     if name.startswith("~"):
-        return "no shard has this name: ~ is not expanded, use os.path.expanduser"
+        return "no shard has this name: ~ is not expanded; use os.path.expanduser"
     if "{" in name:
         return "no shard has this name: patterns support *, ?, [0-9] and **, but not braces"
     if "[" in name:
-        return "no shard has this name: brackets match one of the characters inside them, see glob.escape"
+        return (
+            "no shard has this name: brackets in a pattern match one character; use glob.escape for names with brackets"
+        )
     return "no shard has this name"
 
 

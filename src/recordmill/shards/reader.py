@@ -51,7 +51,7 @@ def replaced_shard_error(path: str, expected: int, found: int) -> IncompleteData
         expected=f"{expected:,} records",
         found=f"{found:,} records",
         replaced=[path],
-        hint="restore the shard, or open the rest with allow_incomplete=True",
+        hint="restore the shard, or open the others with allow_incomplete=True",
     )
 
 
@@ -65,7 +65,7 @@ def resolve_positions(positions: Sequence[int] | NDArray[np.integer[Any]], num_r
 
 
 def resolve_position(position: int, num_records: int) -> int:
-    """Convert a negative position, which counts from the end, to one from 0; raise IndexError if out of range."""
+    """Convert a position that may count from the end to one from 0; raise IndexError if out of range."""
     if not -num_records <= position < num_records:
         raise IndexError(f"position {position} is out of range for {num_records} records")
     return position % num_records
@@ -383,7 +383,7 @@ class ShardReader:
         return [str(position) for position in range(len(self))] if foreign is None else foreign[0]
 
     def position_of(self, key: int | str) -> int:
-        """Return the position of the record with a key; if the key occurs several times, that of the last one.
+        """Return the position of the record with a key; if the key occurs several times, of the last such record.
 
         Parameters
         ----------

@@ -243,7 +243,7 @@ def _check_offsets(sidecar: Sidecar) -> None:
     offsets, lengths = sidecar.index.offsets, sidecar.index.lengths
     max_end = stored if sidecar.compression is None else _MAX_RATIO * stored
     is_inside = 0 <= end <= max_end and 0 <= stored <= _MAX_STORED_BYTES and lengths.min(initial=1) > 0
-    # Each value is bounded before they are added, so that the sum cannot overflow.
+    # The values are bounded before they are added, so that their sum cannot overflow.
     if not is_inside or max(lengths.max(initial=0), offsets.max(initial=0)) > end or offsets.min(initial=0) < 0:
         raise ValueError("frames must be inside the shard")
     boundaries = np.concatenate((offsets, [end]))

@@ -102,7 +102,7 @@ def _describes_other_file(inspection: Inspection, index: ShardIndex) -> bool:
 
 
 def find_end(inspection: Inspection) -> int:
-    """Return the largest known end of the uncompressed shard: by its bytes, its index or a fault of its stream."""
+    """Return the end of the uncompressed shard: the largest value from its bytes, its index and its stream faults."""
     known_end = 0 if inspection.sidecar is None else inspection.sidecar.end
     fault_end = max((fault.offset or 0 for fault in inspection.faults if fault.kind in STREAM_FAULTS), default=0)
     return max(inspection.shard.source.num_bytes or 0, known_end, fault_end)

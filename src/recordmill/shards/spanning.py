@@ -24,7 +24,7 @@ def _find_group_end(paths: Sequence[str], start: int, options: Mapping[str, Any]
     """Return the position in `paths` of the first file after the group that begins at `start`.
 
     Files are added while the stream ends within a record. If it never ends after a whole record, the first file is a
-    group of its own, and the caller finds its damage.
+    group of its own, so that the caller finds its damage.
     """
     known = dict(options)
     for end in range(start + 1, len(paths) + 1):

@@ -244,7 +244,7 @@ class _FeatureCollector:
                 self._counts = None
 
     def finish(self, num_records: int) -> FeatureStatistics:
-        """Return the statistics. Records that were added before the feature first occurred count as missing it."""
+        """Return the statistics. Records that were added before the feature first occurred count as missing."""
         minimum, maximum = self._range or (None, None)
         return FeatureStatistics(
             kinds=list(self._kinds),

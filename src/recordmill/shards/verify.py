@@ -48,8 +48,8 @@ class Report:
     num_records : int
         Number of sound records.
     faults : list of Fault
-        First the missing, foreign and replaced shards of datasets that were named as a whole. Then the faults inside
-        the shards, in the order of shards and offsets, at most 10,000 per shard.
+        First the missing, foreign and replaced shards of whole datasets. Then the faults inside the shards, in the
+        order of shards and offsets, at most 10,000 per shard.
     num_faults : int
         Number of all faults.
     guarantees : dict of str to list of str
@@ -156,7 +156,7 @@ def verify_shards(storage: Storage, paths: Paths, options: Mapping[str, Any], pa
 
 
 def merge_guarantees(guarantees: list[dict[str, list[str]]]) -> dict[str, list[str]]:
-    """Merge the guarantees of all shards by format. If only some shards have a guarantee, it states their number."""
+    """Merge the guarantees of all shards by format. A guarantee of only some shards states how many shards have it."""
     merged = {}
     for name in dict.fromkeys(name for by_format in guarantees for name in by_format):
         shards = [by_format[name] for by_format in guarantees if name in by_format]

@@ -69,7 +69,7 @@ def check_path(path: str | os.PathLike[str]) -> str:
 
 
 def absolute_path(path: str) -> str:
-    """Return the absolute path of a local file; an address stays as it is."""
+    """Return the absolute path of a local file; return an address unchanged."""
     return path if is_address(path) else os.path.abspath(path)
 
 
@@ -117,7 +117,7 @@ def expand_braces(address: str) -> Iterator[str]:
 
 
 def describe_path(path: str) -> str:
-    """Return a path as it appears in messages: an address without secrets, and a local path as it is."""
+    """Return a path as shown in messages: an address without secrets, or the unchanged local path."""
     return redact(path) if is_address(path) else path
 
 

@@ -47,7 +47,7 @@ _LEFTOVER_S = 3600
 MAX_REQUEST_BYTES = 8 << 20
 
 Download = Callable[[int, int], memoryview]
-# A file, offset in it, and number of bytes.
+# A file, the offset of a part in the file, and the number of bytes of the part.
 FilePart = tuple[_core.LocalFile, int, int]
 
 
@@ -112,7 +112,7 @@ class BlockCache:
     def has_checked(
         self, name: str, info: ObjectInfo, starts: NDArray[np.int64], stops: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Return a mask of the ranges of a file whose checksums in the cache this process has verified."""
+        """Return a mask of ranges of a file: True if this process has verified their checksums in the cache."""
         checked = self._checked.get(self._folders.get((name, info), ""))
         if checked is None:
             return np.zeros(len(starts), bool)
@@ -121,7 +121,7 @@ class BlockCache:
         return np.fromiter((0 not in checked[start:stop] for start, stop in pairs), bool, len(starts))
 
     def locate(self, name: str, info: ObjectInfo, start: int, stop: int) -> Iterator[tuple[int, FilePart]]:
-        """Yield the start of each part of a range, and its place in the cache. Requires `has_checked` for the range.
+        """Yield the start of each part of a range, and its location in the cache; requires `has_checked` for the range.
 
         Raises
         ------
@@ -282,7 +282,8 @@ class BlockCache:
         """Stop adding blocks to the cache, and warn once."""
         if self._is_writable:
             self._is_writable = False
-            text = f"the cache {self.folder!r} keeps nothing more: {error.strerror or error}; data are read directly"
+            cause = error.strerror or error
+            text = f"the cache {self.folder!r} stores no more data: {cause}; reading continues without it"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
 
     def __getstate__(self) -> dict[str, object]:

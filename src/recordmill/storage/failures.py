@@ -55,7 +55,7 @@ def classify_failure(error: BaseException) -> Failure:
     if isinstance(error, LengthError):
         return Failure("wrong_length", text, is_temporary=True)
     if isinstance(error, VersionError) or name == "PreconditionError":
-        return Failure("changed", text if isinstance(error, VersionError) else "it has another version (ETag)")
+        return Failure("changed", text if isinstance(error, VersionError) else "its version (ETag) is different")
     if isinstance(error, OptionsError):
         return Failure("bad_request", text, "check storage_options and the environment variables of the store")
     if isinstance(error, FileNotFoundError):
@@ -75,7 +75,7 @@ def _classify_response(name: str, text: str) -> Failure:
     if refused is not None:
         return refused
     if status == 416:
-        return Failure("changed", "it is shorter")
+        return Failure("changed", "it is shorter than before")
     if re.search(r"Requested \d+\.\.\d+, got \d+\.\.\d+", text):
         return Failure("wrong_length", cause, is_temporary=True)
     if status:

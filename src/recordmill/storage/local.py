@@ -46,7 +46,7 @@ class LocalStorage:
         return Stat(status.st_size, status.st_mtime_ns, (status.st_dev, status.st_ino))
 
     def exists(self, path: str) -> bool:
-        """Return True if the path exists. A dangling symbolic link exists, too."""
+        """Return True if the path exists. A dangling symbolic link counts as existing."""
         return os.path.lexists(path)
 
     def open(self, paths: Sequence[str], compression: Compression | None = None, max_bytes: int = 0) -> _core.Source:
@@ -193,7 +193,7 @@ class LocalOutputFile:
 
 
 def temporary_path(folder: str, name: str) -> str:
-    """Return a new hidden name in the folder of a file; `datasets.shard_names` defines how leftovers are found."""
+    """Return a new hidden path for a temporary file. `datasets.shard_names` recognizes leftovers by such names."""
     suffix = f".tmp-{os.urandom(6).hex()}"
     start = os.fsdecode(os.fsencode(f".{name}")[: _MAX_NAME_BYTES - len(suffix)])
     return os.path.join(folder, start + suffix)

@@ -58,7 +58,8 @@ class ObjectStore:
     root : str
         Address without the key of an object, see `Address`.
     options : mapping of str to object
-        Settings of the stores of obstore, and its arguments `client_options`, `retry_config` and `credential_provider`.
+        Settings of an obstore store, and the obstore arguments `client_options`, `retry_config` and
+        `credential_provider`.
     max_requests : int
         Number of requests that are sent at the same time, besides uploads.
     traffic : Traffic
@@ -194,7 +195,7 @@ class ObjectStore:
                 if isinstance(error, FileNotFoundError):
                     message = "cannot write the object: the upload was aborted"
                     raise RemoteError(message, kind="connection", shard=self.address(key)) from None
-                # obstore repeats all requests of an upload except the first. It takes chunks only after the first one.
+                # obstore repeats all requests of an upload except the first, before which it takes no chunks.
                 if num_bytes or error.kind not in ("connection", "http_status") or attempt == _MAX_ATTEMPTS:
                     raise
             self.traffic.retries += 1

@@ -12,9 +12,9 @@ _CHUNK_BYTES = 4 << 20
 _MAX_CHUNKS_AHEAD = 12
 # A read is sequential if it begins at most this many bytes after the end of the previous read.
 _MAX_SKIP_BYTES = 4 << 20
-# After some sequential reads, the rest of a file is read in chunks. It takes 3 reads with gaps of at most this many
-# bytes, or more reads with larger gaps. The 8 blocks that are read to open a shard are not enough, so that opening a
-# small shard does not read all of it.
+# The rest of a file is read in chunks after 3 sequential reads with gaps of at most this many bytes, or after more
+# reads with larger gaps. The 8 blocks that are read to open a shard do not suffice; otherwise, opening a small shard
+# would read all of it.
 _CLOSE_BYTES = 128 << 10
 _POINTS_IF_CLOSE, _POINTS_OF_STREAM = 5, 13
 

@@ -63,7 +63,7 @@ class RemoteOutputFile:
         """Append bytes."""
         if not self._is_open:
             raise ValueError(f"the output file {self.path!r} is closed")
-        self._buffer += memoryview(data).cast("B")  # An array would add its values to the bytes.
+        self._buffer += memoryview(data).cast("B")  # Without the cast, an array would be added element by element.
         while len(self._buffer) >= _PART_BYTES:
             part, self._buffer = bytes(self._buffer[:_PART_BYTES]), self._buffer[_PART_BYTES:]
             self._send(part)

@@ -70,12 +70,12 @@ impl MemberReader<'_> {
             Container::Gzip => {
                 let [crc, length] =
                     [self.read_trailer_word(0, 8)?, self.read_trailer_word(4, 8)?].map(u32::from_le_bytes);
-                self.compare_checksum("CRC-32 of the gzip member differs", computed.value, crc)?;
+                self.compare_checksum("the CRC-32 of the gzip member is wrong", computed.value, crc)?;
                 self.compare_length(computed.num_bytes, length)
             }
             Container::Zlib => {
                 let adler = u32::from_be_bytes(self.read_trailer_word(0, 4)?);
-                self.compare_checksum("Adler-32 of the zlib stream differs", computed.value, adler)
+                self.compare_checksum("the Adler-32 of the zlib stream is wrong", computed.value, adler)
             }
         }
     }
@@ -121,7 +121,7 @@ impl MemberReader<'_> {
         if flags & FLAG_HEADER_CRC != 0 {
             let computed = crc as u16;
             let stored = u16::from_le_bytes(self.read_header_bytes(&mut crc)?);
-            self.compare_checksum("CRC-16 of a gzip header differs", computed.into(), stored.into())?;
+            self.compare_checksum("the CRC-16 of a gzip header is wrong", computed.into(), stored.into())?;
         }
         Ok(NextMember::Member)
     }
@@ -210,7 +210,7 @@ impl MemberReader<'_> {
         if computed == stored {
             return Ok(());
         }
-        let fault = self.fault("length of the gzip member (modulo 2^32) differs");
+        let fault = self.fault("the length of the gzip member (modulo 2^32) is wrong");
         Err(fault.with_values(format!("{computed} bytes"), format!("{stored} bytes")).into())
     }
 

@@ -87,7 +87,7 @@ fn check_missing_policy(column: &ColumnSpec) -> Result<(), Fault> {
         | (MissingPolicy::Empty, ValueCount::Ragged, _)
         | (MissingPolicy::Empty, _, Section::Lists) => Ok(()),
         (MissingPolicy::Empty, ValueCount::Fixed(count), _) => {
-            Err(column_fault(column, "has a fixed number of values, so it needs a default instead of an empty value")
+            Err(column_fault(column, "has a fixed number of values, so that it cannot be empty; set a default")
                 .with_values("a default", format!("{count} values")))
         }
         (MissingPolicy::Default(_), _, Section::Lists) => {

@@ -43,7 +43,7 @@ fn gzip_with_wrong_checksum_yields_all_data_and_a_fault_with_both_checksums() {
     let stored = u32::from_le_bytes(file[position..position + 4].try_into().unwrap());
     file[position] ^= 1;
     let fault = read_until_fault(&file, Container::Gzip, &plain, plain.len());
-    assert_eq!(fault.message, "CRC-32 of the gzip member differs");
+    assert_eq!(fault.message, "the CRC-32 of the gzip member is wrong");
     assert_eq!((fault.expected, fault.found), (format!("{stored:#010x}"), format!("{:#010x}", stored ^ 1)));
 }
 
@@ -63,7 +63,7 @@ fn zlib_with_wrong_checksum_yields_all_data_before_the_fault() {
     let plain = generate_data(300_000, 43);
     let mut file = compress_zlib(&plain, 6);
     *file.last_mut().unwrap() ^= 0x80;
-    assert_fault(&file, Container::Zlib, &plain, plain.len(), "Adler-32 of the zlib stream differs");
+    assert_fault(&file, Container::Zlib, &plain, plain.len(), "the Adler-32 of the zlib stream is wrong");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn member_with_wrong_checksum_yields_earlier_members_and_a_fault() {
         compress_gzip(&plain[100_000..], 6),
     ]
     .concat();
-    assert_fault(&file, Container::Gzip, &plain, 100_000, "CRC-32 of the gzip member differs");
+    assert_fault(&file, Container::Gzip, &plain, 100_000, "the CRC-32 of the gzip member is wrong");
 }
 
 #[test]
@@ -140,8 +140,8 @@ fn gzip_header_fault_names_the_wrong_field() {
     for (position, value, message) in [
         (2, 7, "unknown compression method"),
         (3, 0x3F, "reserved flags"),
-        (18, b'!', "CRC-16 of a gzip header differs"),
-        (25, b'!', "CRC-16 of a gzip header differs"),
+        (18, b'!', "the CRC-16 of a gzip header is wrong"),
+        (25, b'!', "the CRC-16 of a gzip header is wrong"),
     ] {
         let mut wrong = file.clone();
         wrong[position] = value;

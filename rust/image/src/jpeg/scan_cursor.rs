@@ -115,7 +115,9 @@ impl<'s, 'a> ScanCursor<'s, 'a> {
             return Err(self.stream.truncated_fault());
         }
         match self.predictors.iter().find(|&&predictor| i32::try_from(predictor).is_err()) {
-            Some(predictor) => Err(self.fault(ImageFaultKind::BadCode, "a DC within 32 bits", &predictor.to_string())),
+            Some(predictor) => {
+                Err(self.fault(ImageFaultKind::BadCode, "a DC coefficient within 32 bits", &predictor.to_string()))
+            }
             None => Ok(()),
         }
     }

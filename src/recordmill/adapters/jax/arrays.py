@@ -63,7 +63,7 @@ def arrays(batch: dict[str, Any], *, device: Any = None, sharding: Any = None) -
     MissingExtraError
         If JAX is not installed.
     TypeError
-        If `device` or `sharding` has another type.
+        If `device` or `sharding` has the wrong type.
     ValueError
         If both `device` and `sharding` are given.
     """
@@ -134,8 +134,10 @@ class ArrayConverter:
 
     def _sharding_hint(self, array: NDArray[Any]) -> str:
         if array.ndim < len(getattr(self._sharding, "spec", ())):
-            return "shard only the first dimension, which all features have; reshard single arrays afterwards"
-        return 'use one batch size that the number of devices divides: batch(n, last="drop") or batch(n, last="pad")'
+            return "shard only the first dimension, which all features have, and reshard individual arrays afterwards"
+        return (
+            'use a batch size that is divisible by the number of devices: batch(n, last="drop") or batch(n, last="pad")'
+        )
 
     def _replication_error(self, name: str, num_rows: int, result: Any) -> ValueError:
         """Create the error for a sharding that replicates rows across processes that load different batches."""
@@ -168,7 +170,7 @@ def _narrow_to_32_bits(name: str, array: NDArray[Any]) -> NDArray[Any]:
         limits = np.iinfo(dtype)
         if array.min() < limits.min or array.max() > limits.max:
             raise rm.FeatureError(
-                f"feature {name!r} contains integers that do not fit into 32 bits, to which JAX converts them",
+                f"feature {name!r} contains integers that do not fit into 32 bits, the default of JAX",
                 kind="feature_mismatch",
                 hint='call jax.config.update("jax_enable_x64", True), or remove the feature with map()',
             )

@@ -45,7 +45,7 @@ def loader(
     MissingExtraError
         If JAX is not installed.
     TypeError
-        If `device` or `sharding` has another type.
+        If `device` or `sharding` has the wrong type.
     ValueError
         If an option is invalid, or if the sharding cannot divide the batches evenly. Iterating raises ValueError if the
         sharding replicates rows across processes with different ranks.
@@ -81,7 +81,7 @@ class Loader(FrameworkLoader):
     MissingExtraError
         If JAX is not installed.
     TypeError
-        If `device` or `sharding` has another type.
+        If `device` or `sharding` has the wrong type.
     ValueError
         If `ahead` is invalid, or if both `device` and `sharding` are given.
     """

@@ -20,7 +20,7 @@ class TrainingData(Protocol):
 
 
 class ProgressCallback:
-    """Reports the batches on which the model was trained. The data source cannot know them, because Keras prefetches.
+    """Reports the batches on which the model was trained, which the data source does not know because Keras prefetches.
 
     Parameters
     ----------

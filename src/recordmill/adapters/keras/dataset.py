@@ -134,8 +134,8 @@ class PyDataset:
         """Switch to the current epoch of ``fit``; the callback calls this method."""
         if steps not in (None, len(self)) and epoch < last:
             raise ValueError(
-                f"steps_per_epoch={steps} differs from the {len(self)} batches per epoch of the dataset, whose order "
-                "and state follow the epochs of fit: omit steps_per_epoch, or train with recordmill.keras.Stream"
+                f"steps_per_epoch must be the number of batches per epoch, expected {len(self)}, got {steps}: "
+                "omit steps_per_epoch, or train with recordmill.keras.Stream"
             )
         if epoch != self._epoch:
             self.set_epoch(epoch)
@@ -178,7 +178,7 @@ class PyDataset:
         batch, inside = divmod(max(0, state["position"] - sampler.start), sampler.global_size)
         if inside and batch + 1 < self._num_batches:
             raise rm.StateError(
-                "the state belongs to a position inside a batch, not between batches",
+                "the state must be from a position between batches, not inside a batch",
                 kind="bad_state",
                 found=f"{inside} samples after the start of batch {batch}",
             )
@@ -194,8 +194,8 @@ class PyDataset:
 def _warn_about_workers(workers: int, use_multiprocessing: bool) -> None:
     if workers > 1 or (workers and use_multiprocessing):
         warnings.warn(
-            f"workers={workers}, use_multiprocessing={use_multiprocessing}: the workers of Keras 3 repeat batches from "
-            "before the first epoch and delay all later ones, and saved states are not exact; omit these options, or "
-            "use recordmill.keras.Stream, which computes batches in threads",
+            f"with workers={workers} and use_multiprocessing={use_multiprocessing}, Keras 3 repeats some batches and "
+            "delays the others, so saved states are not exact; omit these options, or use recordmill.keras.Stream, "
+            "which computes batches in threads",
             stacklevel=4,  # this function, the constructor, and its decorator
         )

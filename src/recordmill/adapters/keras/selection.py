@@ -32,7 +32,9 @@ class Selection:
         if not isinstance(self.sample_weight, str | None):
             raise TypeError(f"sample_weight must be a feature name, got {self.sample_weight!r}")
         if callable(self.x) and (self.y is not None or self.sample_weight is not None):
-            raise TypeError("y and sample_weight must not be given if x is a function, which returns the whole tuple")
+            raise TypeError(
+                "y and sample_weight cannot be combined with a function as x; let the function return the whole tuple"
+            )
         if self.sample_weight is not None and self.y is None:
             raise TypeError("sample_weight requires y")
 
@@ -64,7 +66,7 @@ def _select_features(batch: dict[str, Any], names: FeatureNames) -> Any:
 def _select_numeric_array(batch: dict[str, Any], name: str) -> NDArray[Any]:
     if name not in batch:
         raise rm.FeatureError(
-            f"there is no feature {name!r}", kind="feature_mismatch", expected=repr(name), found=", ".join(batch)
+            f"the batch has no feature {name!r}", kind="feature_mismatch", expected=repr(name), found=", ".join(batch)
         )
     value = batch[name]
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":

@@ -60,7 +60,7 @@ def convert(
     memory : int, optional
         Bytes of memory that Ray reserves for each task; limits the tasks that run on a node at the same time.
     max_retries : int
-        How often a chunk is converted again after its worker or node has died.
+        Maximum number of times that a chunk is converted again after its worker or node has died.
     **options
         Options of `recordmill.convert`, except `workers` and `worker_kind`. With ``resume=True``, finished shards of an
         interrupted run are kept.
@@ -86,7 +86,7 @@ def convert(
     check_option_names("convert", options, [field.name for field in fields(ConvertOptions)])
     for name in _OMITTED:
         if name in options:
-            raise TypeError(f"convert() on Ray does not take {name!r}: all CPUs of the cluster are workers")
+            raise TypeError(f"convert() on Ray does not support {name!r}, because it uses all CPUs of the cluster")
     tasks = TaskOptions(num_cpus, memory, max_retries)
     writer = create_writer(absolute_paths(source), absolute_path(check_path(destination)), ConvertOptions(**options))
     if not isinstance(writer, ShardsWriter):

@@ -47,7 +47,7 @@ def pack(
     memory : int, optional
         Bytes of memory that Ray reserves for each task; limits the tasks that run on a node at the same time.
     max_retries : int
-        How often a part is packed again after its worker or node has died.
+        Maximum number of times that a part is packed again after its worker or node has died.
     **options
         Options of `recordmill.plan_pack`, such as `shards`, `format`, `encode` and `resume`.
 

@@ -17,7 +17,7 @@ from recordmill.storage.addresses import absolute_path
 _QUEUED_PER_CPU = 2
 # Seconds after which the number of CPUs of the cluster is read again.
 _WAIT_S = 1.0
-_MEMORY_HINT = "reserve memory for each task with memory=, so that fewer run on a node at the same time"
+_MEMORY_HINT = "reserve memory for each task with memory=, so that fewer tasks run on a node at the same time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class TaskOptions:
     memory : int or None
         Bytes of memory that Ray reserves for a task.
     max_retries : int
-        How often a task is repeated after its worker or its node has died.
+        Maximum number of times that a task is repeated after its worker or node has died.
     """
 
     num_cpus: int = 1
@@ -169,7 +169,9 @@ def _describe_crash(error: Exception, num_attempts: int) -> WorkerError:
     return WorkerError(
         f"the worker process or its node died in each of {num_attempts} attempts: {reason}",
         kind="out_of_memory" if is_memory else "worker_died",
-        hint=_MEMORY_HINT if is_memory else "the log of the Ray worker states the reason; max_retries= allows more",
+        hint=_MEMORY_HINT
+        if is_memory
+        else "see the log of the Ray worker for the reason; max_retries= allows more attempts",
     )
 
 

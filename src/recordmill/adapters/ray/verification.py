@@ -63,7 +63,7 @@ def verify(  # noqa: PLR0913 (the options of one command)
     memory : int, optional
         Bytes of memory that Ray reserves for each task; limits the tasks that run on a node at the same time.
     max_retries : int
-        How often a shard is verified again after its worker or node has died.
+        Maximum number of times that a shard is verified again after its worker or node has died.
 
     Returns
     -------

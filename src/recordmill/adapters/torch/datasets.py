@@ -155,8 +155,8 @@ class MapDataset:
         """Return the element at a position as tensors (see `tensors`); negative positions count from the end."""
         if isinstance(position, list | tuple):
             raise TypeError(
-                f"position must be an integer, got {position!r:.60}; pass a sampler of lists as batch_sampler= of the "
-                "DataLoader, so that each list is read at once"
+                f"position must be an integer, got {position!r:.60}; to read lists of positions, pass their sampler "
+                "to the DataLoader as batch_sampler="
             )
         return self._read_elements([position])[0]
 

@@ -81,7 +81,7 @@ def read_image_list(data: bytes, name: str = "the list") -> ImageList:
         names.append(fields[-1].strip())
         lines.append(number)
     spread = np.repeat(lines, counts).tolist()
-    values = np.array(_parse_numbers(labels, float, name, spread, "a number as label"), np.float64)
+    values = np.array(_parse_numbers(labels, float, name, spread, "a number as the label"), np.float64)
     return ImageList(_parse_keys(keys, name, lines), _shape_labels(values, counts), names, lines)
 
 
@@ -103,7 +103,7 @@ def _is_number(word: str) -> bool:
 
 
 def _parse_keys(words: list[str], name: str, lines: list[int]) -> NDArray[np.int64]:
-    keys = _parse_numbers(words, int, name, lines, "a whole number as index")
+    keys = _parse_numbers(words, int, name, lines, "an integer as the index")
     for key, line in zip(keys, lines, strict=True) if keys and not 0 <= min(keys) <= max(keys) < 2**63 else ():
         if not 0 <= key < 2**63:
             raise _line_error(name, line, "an index from 0 to 2**63 - 1", str(key))

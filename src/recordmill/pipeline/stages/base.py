@@ -93,7 +93,7 @@ class StageInput:
         return Draws(self.seed, epoch)
 
     def locate(self, row: int) -> dict[str, Any]:
-        """Return shard, record and offset of a row, as keyword arguments of an error; empty if it has no record."""
+        """Return shard, record and offset of a row, as keyword arguments of an error; empty if the row has none."""
         if row >= len(self.rows.origins):
             return {}
         source, record = self.rows.origins[row]

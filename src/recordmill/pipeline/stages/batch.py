@@ -78,9 +78,7 @@ class BatchSampler:
         if self.length is None:
             return
         if self.length <= self.start:
-            raise ValueError(
-                f"skip() drops all of the {self.length} samples" if self.length else "the dataset has no samples"
-            )
+            raise ValueError(f"skip() drops all {self.length} samples" if self.length else "the dataset has no samples")
         if self.num_batches == 0:
             raise ValueError(
                 f"{self.length - self.start} samples are not enough for a batch of {self.global_size} ({self.size} for "
@@ -97,8 +95,8 @@ class BatchSampler:
         """
         if self.last == "keep" and self.world_size > 1 and num_candidates is not None:
             raise ValueError(
-                f'batch(last="keep") cannot be combined with filter and {self.world_size} ranks, because the samples '
-                'that pass may be too few for the last batch of every rank: use last="drop" or "pad"'
+                f'batch(last="keep") cannot be combined with filter and {self.world_size} ranks, because the last '
+                'batch may have fewer samples than ranks: use last="drop" or "pad"'
             )
         ends = [end for end in (num_candidates, self.length) if end is not None]
         longest = replace(self, length=min(ends) if ends else None)
@@ -185,7 +183,7 @@ class Batch:
             return collated
         if VALID in collated:
             raise FeatureError(
-                f'batch(last="pad") adds a feature {VALID!r}, but the samples already have one',
+                f'batch(last="pad") adds a feature {VALID!r}, but the samples already have a feature with this name',
                 kind="feature_mismatch",
                 hint="rename the feature with map before batch",
             )
@@ -197,7 +195,7 @@ class Batch:
 
     def _collate_column(self, name: str, column: Any, locate: Locate) -> Any:
         if isinstance(column, list):
-            # Choose the type from the rows of this batch only, so that it does not depend on batches of the same job.
+            # Choose the type from the rows of this batch only, so that it does not depend on other batches of the job.
             column = build_column(_unify_string_widths(convert_tensors(column)))
         if self.ragged == "pad":
             return self._pad_column(name, column, locate)

@@ -109,7 +109,7 @@ class Decode:
 
 
 def _locate_memory_error(error: MemoryError, stage_input: StageInput, chosen: Ints | None) -> MemoryError:
-    """Return a MemoryError that names the record, instead of the row that a MemoryError of `decode_batch` names."""
+    """Return a MemoryError that names the record, because `decode_batch` only names the row in the batch."""
     index, feature = getattr(error, "sample", (None, None))
     location = {} if index is None else stage_input.locate(index if chosen is None else int(chosen[index]))
     if not location:

@@ -67,7 +67,7 @@ class Filter:
         try:
             return bool(answer)
         except (TypeError, ValueError) as error:
-            raise caller.error(row, "returned a value that is neither true nor false", error) from error
+            raise caller.error(row, "returned a value that cannot be converted to bool", error) from error
 
     def __repr__(self) -> str:
         """Return the method call that adds this stage to a dataset, as text."""

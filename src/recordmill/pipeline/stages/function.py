@@ -34,7 +34,7 @@ _NO_NAMES: Mapping[str, Any] = {}
 
 
 def check_function(stage: str, function: Any, timeout: Any, seed: Any) -> None:
-    """Raise TypeError or ValueError if an argument of a stage that calls a function is invalid."""
+    """Check the arguments of a map or filter stage; raise TypeError or ValueError if one is invalid."""
     if not callable(function):
         raise TypeError(f"{stage} needs a function, got {type(function).__name__}")
     if timeout is not None and not (is_number(timeout) and timeout > 0):
@@ -146,12 +146,14 @@ class FunctionCaller:
         self._check_forms(0, {name: _batch_form(value) for name, value in result.items()})
 
     def check_picklable(self, row: int, result: Mapping[str, Any]) -> None:
-        """Raise MapError if a result cannot be pickled, so that a worker process cannot send it."""
+        """Raise MapError if a result cannot be pickled, because a worker process could not send it."""
         for name, value in result.items():
             try:
                 pickle.dumps(value, 5, buffer_callback=lambda _: False)
             except Exception as error:
-                what = f"returned {name!r} as {type(value).__name__}, which a worker process cannot send: {error}"
+                what = (
+                    f"returned {name!r} as {type(value).__name__}, which cannot be sent from a worker process: {error}"
+                )
                 raise self.error(row, what, error, PICKLE_HINT) from error
 
     def _check_names(self, row: int, result: Any) -> None:
@@ -169,11 +171,15 @@ class FunctionCaller:
         if forms == first:
             return
         if forms.keys() != first.keys():
-            raise self.error(row, f"returned the features {', '.join(forms)}; the first result had: {', '.join(first)}")
+            what = (
+                f"must always return the same features, expected {', '.join(first)}, got {', '.join(forms) or 'none'}"
+            )
+            raise self.error(row, what)
         for name, form in forms.items():
             if form != first[name] and form is not None and first[name] is not None:
                 what = (
-                    f"returned {name!r} as {_describe_form(form)}; the first result had {_describe_form(first[name])}"
+                    f"must always return {name!r} in the form of the first result, "
+                    f"expected {_describe_form(first[name])}, got {_describe_form(form)}"
                 )
                 raise self.error(row, what)
 

@@ -95,7 +95,9 @@ def _normalize_weights(weights: Iterable[float], count: int) -> tuple[float, ...
     numbers = np.array(given, np.float64) / (1.0 if sum(given) < math.inf else max(given))
     shares = numbers / numbers.sum()
     if (shares < 1 / _PERIOD).any():
-        raise ValueError(f"each weight must be at least 1/{_PERIOD} of the sum, got {shares.min():.2g}")
+        raise ValueError(
+            f"each weight must be at least 1/{_PERIOD} of the sum of weights, got {shares.min():.2g} of it"
+        )
     return tuple(float(share) for share in shares)
 
 
@@ -119,7 +121,7 @@ class Mixture:
 
     @cached_property
     def _pattern(self) -> tuple[Ints, Ints, Ints]:
-        """Part of each sample of a period, number of each sample in its part, and number of samples per part."""
+        """For one period: part of each sample, number of each sample within its part, and samples per part."""
         counts = _split_period(self.shares)
         parts = np.repeat(np.arange(len(counts)), counts)
         earlier = np.concatenate([np.arange(count) for count in counts])
@@ -160,7 +162,7 @@ class Mixture:
         return f"mix([{inner}], {list(self.shares)}, {self.num_samples})"
 
     def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, Ints]]:
-        """Return the sources of the samples with the positions in each source, without reading samples."""
+        """Return each source with the positions of the samples in it, without reading samples."""
         chosen, ordinals = self._locate_in_parts(positions)
         found = []
         for number, part in enumerate(self.parts):

@@ -31,9 +31,9 @@ class Padding:
     value : scalar, or mapping of str to scalar
         Value that fills the rest of a row.
     to : int, or mapping of str to int or tuple, optional
-        Size of every ragged axis; a tuple has one entry per axis of a sample, None for the longest row of the batch.
+        Size of every ragged axis. A tuple has one entry per axis of a sample; None stands for the longest row.
     multiple_of : int, or mapping of str to int or tuple, optional
-        Number to whose next multiple the size of every ragged axis is rounded up.
+        Round the size of every ragged axis up to the next multiple of this number.
     named : frozenset of str
         Features that an option names. Byte strings, and rows of equal shape, are padded only in these features.
     """
@@ -46,7 +46,9 @@ class Padding:
     def __post_init__(self) -> None:
         """Raise ValueError if an option is invalid."""
         if self.to is not None and not isinstance(self.to, Mapping | tuple) and self.multiple_of is not None:
-            raise ValueError("pad_to for all features cannot be combined with pad_to_multiple_of")
+            raise ValueError(
+                "pad_to_multiple_of cannot be combined with one pad_to for all features; pass a dict as pad_to"
+            )
         set_fields(
             self,
             value=_normalize(self.value, _check_value),
@@ -55,7 +57,9 @@ class Padding:
         )
         for setting in (self.to, self.multiple_of):
             if _is_pairs(setting) and not all(isinstance(pair, tuple) and len(pair) == 2 for pair in setting):
-                raise ValueError(f"pad_to with one size per axis must be a dict, such as {{'image': {setting}}}")
+                raise ValueError(
+                    f"pad_to with one size per axis must be a dict by feature name, such as {{'image': {setting}}}"
+                )
         set_fields(self, named=frozenset(name for option in self._options().values() for name in _list_names(option)))
 
     def check_names(self, names: Iterable[str]) -> None:
@@ -67,7 +71,7 @@ class Padding:
             for name in _list_names(setting):
                 if name not in known:
                     raise FeatureError(
-                        f"{option} of batch names the feature {name!r}, which the samples do not have",
+                        f"{option} names the feature {name!r}, which is not in the samples",
                         feature=name,
                         kind="feature_mismatch",
                         expected=", ".join(known),
@@ -181,14 +185,16 @@ def _normalize(setting: Any, check: Callable[[Any], Any]) -> Any:
 
 def _check_value(value: Any) -> Any:
     if not isinstance(value, Scalar):
-        raise TypeError(f"pad_value must be a number or a string, or a dict of them by feature, got {value!r}")
+        raise TypeError(f"pad_value must be a number, a string, or a dict from feature names to these, got {value!r}")
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _check_sizes(sizes: Any, option: str, minimum: int) -> Sizes | None:
     if sizes is None:
         return None
-    requirement = f"{option} must be an integer of at least {minimum}, or a dict of integers or tuples by feature"
+    requirement = (
+        f"{option} must be an integer of at least {minimum}, or a dict from feature names to integers or tuples"
+    )
     if isinstance(sizes, tuple | list):
         return tuple(None if size is None else check_integer(size, requirement, minimum) for size in sizes)
     return check_integer(sizes, requirement, minimum)
@@ -216,7 +222,7 @@ def _choose_axes(
                 f"{option} of feature {name!r} must be a tuple, because its samples have {len(ragged)} axes",
                 feature=name,
                 kind="feature_mismatch",
-                hint="None in the tuple stands for the longest row of the batch",
+                hint="use None for an axis to pad it to the longest row of the batch",
             )
         return [sizes]
     return [sizes if is_ragged else None for is_ragged in ragged]
@@ -228,7 +234,7 @@ def _check_forms(name: str, rows: Sequence[NDArray[Any]], locate: Locate) -> Non
     for number, row in enumerate(rows):
         if row.dtype != first.dtype or row.ndim != first.ndim:
             raise FeatureError(
-                f"feature {name!r} cannot be padded, because dtype or number of axes differ in the batch",
+                f"feature {name!r} cannot be padded, because its dtype or number of axes differs within the batch",
                 feature=name,
                 kind="feature_mismatch",
                 expected=f"{first.dtype} with {first.ndim} axes, as in the first sample",
@@ -258,21 +264,21 @@ def _list_levels(column: Ragged) -> list[Ragged]:
 
 
 def _find_row(levels: Sequence[Ragged], inner_row: int) -> int:
-    """Return the outermost row that contains row `inner_row` of the level below the given ones."""
+    """Return the outermost row that contains row `inner_row` of the level below `levels`."""
     for level in reversed(levels):
         inner_row = int(np.searchsorted(level.row_splits, inner_row, "right")) - 1
     return inner_row
 
 
 def _find_shape(row: Ragged) -> tuple[int, ...]:
-    """Return the shape of the only row of a Ragged; the size of an inner level is its longest row."""
+    """Return the shape of the only row of a Ragged; the size of an inner axis is the length of its longest row."""
     levels = _list_levels(row)
     counts = (int(np.diff(level.row_splits).max(initial=0)) for level in levels)
     return (*counts, *levels[-1].data.shape[1:])
 
 
 def _enlarge(padded: NDArray[Any], sizes: list[int], fill: Any) -> NDArray[Any]:
-    """Pad axes whose size is equal in all samples, as a tuple in `pad_to` may request."""
+    """Pad axes on which all samples have the same size, which a tuple in `pad_to` may request."""
     larger = np.full((len(padded), *sizes), fill, padded.dtype)
     larger[tuple(slice(size) for size in padded.shape)] = padded
     return larger

@@ -20,7 +20,7 @@ _VARIABLES = (
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Divides a dataset among ranks; takes effect when a loader is created.
+    """Divides a dataset among ranks when a loader is created.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Shard:
 
 
 def find_rank(rank: int | None = None, world_size: int | None = None) -> tuple[int, int]:
-    """Return rank and world size: the arguments, or else the values of PyTorch, JAX or the launcher."""
+    """Return rank and world size from the arguments or, by default, from PyTorch, JAX or the launcher."""
     if (rank is None) != (world_size is None):
         raise ValueError("rank and world_size must be passed together")
     if rank is not None and world_size is not None:

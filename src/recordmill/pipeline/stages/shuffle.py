@@ -95,7 +95,7 @@ def _random_words(key: tuple[int, ...], count: int) -> NDArray[np.uint64]:
 
 # Number of blocks whose samples are shuffled together. Readers access all of these blocks at the same time.
 BLOCKS_TOGETHER = 16
-_GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)  # Word of the key that makes the permutations of an epoch differ.
+_GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)  # Key word of each permutation in an epoch.
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class Shuffle:
         return Permutation(length, (self.seed, epoch, _GLOBAL))(positions)
 
     def find_groups(self, positions: Ints, length: int, epoch: int) -> Ints:
-        """Return, for each position, its group of blocks that are shuffled together; requires `block`."""
+        """Return, for each position, the number of its block group; requires `block`."""
         return _BlockOrder(length, self.block or 1, (self.seed, epoch)).find_groups(positions)
 
     def quality(self, length: int) -> float:
@@ -188,7 +188,7 @@ def _shuffle_segments(positions: Ints, length: int, size: int, shift: int, key: 
 
 
 class _BlockOrder:
-    """Order of shuffled blocks. Consecutive blocks are shuffled together, in groups. The last block may be shorter."""
+    """Order of shuffled blocks. Groups of consecutive blocks are shuffled together. The last block may be shorter."""
 
     def __init__(self, length: int, size: int, key: tuple[int, int]) -> None:
         self.length, self.size, self.key = length, size, key

@@ -107,7 +107,7 @@ class IntactShard:
         return b"".join([*self.frames[:position], frame, *self.frames[position + 1 :]])
 
     def damage_at(self, name: str, data: bytes, kind: str, position: int, at: int = 0) -> Damage:
-        """Return a row whose fault is `at` bytes after the start of a record. Readers must return all earlier ones."""
+        """Return a row with a fault `at` bytes after the start of a record. Readers must return all earlier records."""
         return Damage(name, data, self.payloads[:position], kind, self.offset(position) + at, position)
 
 
