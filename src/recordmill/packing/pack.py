@@ -129,8 +129,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
     exif : bool
         Whether to rotate images by their EXIF orientation.
     restart_markers : bool, optional
-        Whether JPEG images get a restart marker after each row of blocks, which allows decoding a crop without the
-        rows above it. True by default; files become 0.1 % larger.
+        Whether to write a restart marker after each row of blocks of JPEG images. A crop can then be decoded without
+        the rows above it. True by default; files become 0.1 % larger.
     mask : str
         How masks are stored. "png" stores the bytes of the mask file, "raw" stores its values as an array of uint8 or
         little-endian uint16 with the features ``height``, ``width`` and ``dtype``.
@@ -201,7 +201,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
     """
     if entry_points and index == "never":
         raise ValueError(
-            'entry_points=True writes a file beside each shard, so it cannot be combined with index="never"'
+            'entry_points=True cannot be combined with index="never", because it writes a file beside each shard'
         )
     options = PackOptions(
         format=format,
@@ -245,14 +245,14 @@ def pack(  # noqa: PLR0913 (the options of one command)
         source = detect_source(source)
     if isinstance(source, Source):
         if schema is not None:
-            raise ValueError("schema is only supported for examples: a source of files determines its own schema")
+            raise ValueError("schema is only supported for examples; a source of files determines its own schema")
         items = source.rows()
         packer = FilePacker(items, destination, format_, outputs, records, images, run)
         result = packer.run(shuffle, Progress(len(items), progress))
     else:
         if images != ImageOptions(check=images.check) or records != RecordOptions(payload) or resume:
             raise ValueError(
-                "resume and the options of images and labels require a source of files: examples are written unchanged"
+                "resume and the options of images and labels require a source of files; examples are written unchanged"
             )
         result = _pack_examples(source, destination, format_.name, outputs, payload, schema, shuffle, progress, run)
     if entry_points:
@@ -310,7 +310,7 @@ def _pack_examples(  # noqa: PLR0913, PLR0917 (the options of `pack`)
 def _shuffle_examples(source: Iterable[Any], seed: int) -> Iterable[Any]:
     if not isinstance(source, Sequence):
         raise InputError(
-            "only a sequence of examples can be shuffled",
+            "examples must be a sequence if they are shuffled",
             kind="bad_source",
             expected="len() and indexing",
             found=type(source).__name__,

@@ -113,7 +113,9 @@ class ViewedRecords:
         collection, record = self.find(position)
         size = collection.count_record_bytes(record)
         if size > _MAX_CELL_BYTES:
-            raise LimitError(f"the record has {size:,} bytes; the grid reads only up to {_MAX_CELL_BYTES:,}")
+            raise LimitError(
+                f"the record has {size:,} bytes; the grid reads records of up to {_MAX_CELL_BYTES:,} bytes"
+            )
         return collection.__getitems__([record])[0]
 
     def read_example(self, position: int) -> dict[str, Any]:
@@ -216,7 +218,9 @@ class ViewedRecords:
         """Return the bytes of one of the images of a feature."""
         images = list_images(self.read_feature(position, name))
         if not 0 <= number < len(images):
-            raise KeyError(f"feature {name!r} of record {position} has {len(images)} images")
+            raise KeyError(
+                f"image {number} is out of range for {len(images)} images in feature {name!r} of record {position}"
+            )
         return images[number]
 
     def create_thumbnail(self, position: int, name: str, number: int) -> bytes:
@@ -228,7 +232,9 @@ def _list_origin(dataset: Dataset) -> tuple[ShardRecords, Positions]:
     collections = [source for source in dataset.pipeline.sources if isinstance(source, ShardCollection)]
     if not collections or len(collections) != len(dataset.pipeline.sources):
         hint = "open shards with rm.open, or write the samples to shards with rm.pack"
-        raise InputError("the viewer shows records of shards, but the dataset has another source", hint=hint)
+        raise InputError(
+            "the viewer requires a dataset that reads shards, but this dataset has another source", hint=hint
+        )
     records = ShardRecords(collections)
     return records, range(len(records))
 

@@ -346,7 +346,7 @@ def _check_has_partner(
     if stem in name_of:
         return
     partner = "mask" if role == "image" else "image"
-    context = f", {listed}" if listed else f", but its {partner} exists"
+    context = f" ({listed})" if listed else f", but its {partner} exists"
     raise ImageError(
         f"the {role} of {stem!r} is missing{context}",
         kind="missing_partner",
