@@ -348,7 +348,7 @@ def test_part_in_a_process_with_another_version_raises(
 def test_part_on_a_machine_that_does_not_reach_the_destination_raises(photos: Path, out: Path) -> None:
     planned = plan(photos, out)
     out.parent.rename(out.parent.with_name("hidden"))
-    with pytest.raises(rm.PlanError, match="because it has no such folder") as caught:
+    with pytest.raises(rm.PlanError, match="because this folder does not exist") as caught:
         rm.pack_part(planned, 4)
     assert (caught.value.kind, caught.value.part) == ("missing_plan", 4)
     assert not out.parent.exists()

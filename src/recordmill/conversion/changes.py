@@ -215,9 +215,7 @@ def check_storable(schema: Mapping[str, Feature], codec: PayloadCodec) -> None:
         if codec.name == "irheader" and feature.kind != "bytes":
             _check_irheader_field(name, feature, codec)
         elif feature.kind not in kinds:
-            raise _not_storable_error(
-                name, codec, " or ".join(kinds), feature.kind, _cast_hint(feature.kind, kinds, name)
-            )
+            raise _not_storable_error(name, codec, " or ".join(kinds), feature.kind, _cast_hint(feature.kind, kinds))
     if codec.name == "irheader":
         _check_irheader_data(schema, codec)
 
@@ -249,7 +247,7 @@ def _check_irheader_data(schema: Mapping[str, Feature], codec: PayloadCodec) -> 
         raise _not_storable_error(names[0], codec, "one byte string", f"{schema[names[0]].count}", "")
 
 
-def _cast_hint(kind: str, kinds: Sequence[str], name: str) -> str:
+def _cast_hint(kind: str, kinds: Sequence[str]) -> str:
     target = {"int32": "int64", "uint64": "int64", "float64": "float32"}.get(kind)
     return f"cast= to convert it to {target}, " if target in kinds else ""
 

@@ -167,7 +167,7 @@ def prepare_workers(dataset: Dataset, run: RunOptions) -> Dataset:
     except Exception as error:  # noqa: BLE001 (pickling calls foreign code)
         raise ValueError(
             f'worker_kind="processes" cannot be used, because a function of the dataset cannot be pickled: {error}; '
-            'define it at the top level of a module, or use worker_kind="threads"'
+            'define the function at the top level of a module, or use worker_kind="threads"'
         ) from None
     stages = tuple(replace(stage, workers="processes") if isinstance(stage, Map) else stage for stage in dataset.stages)
     return Dataset(dataset.origin, stages)

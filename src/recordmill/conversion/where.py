@@ -463,7 +463,7 @@ class _Evaluator:
         if "none" in (left.kind, right.kind):
             return np.zeros(self._num_records, bool)
         if left.kind != right.kind:
-            self._fail(node, "a number and a string cannot be ordered")
+            self._fail(node, "a number and a string cannot be compared with < or >")
         return self._compare_values(op, left, right)
 
     def _are_equal(self, left: _Operand, right: _Operand) -> Any:

@@ -102,7 +102,7 @@ class Draws:
     def uniform(
         self, positions: ArrayLike, stage: int, count: int = 1, first: int = 0, low: float = 0.0, high: float = 1.0
     ) -> NDArray[np.float64]:
-        """Return numbers that are uniform in [low, high), with all 53 bits of the fraction random.
+        """Return numbers that are uniform in [low, high), each computed from 53 random bits.
 
         Parameters
         ----------

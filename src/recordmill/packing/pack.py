@@ -201,7 +201,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
     """
     if entry_points and index == "never":
         raise ValueError(
-            'entry_points=True cannot be combined with index="never", because it writes a file beside each shard'
+            'entry_points=True cannot be combined with index="never", because entry points are stored beside each shard'
         )
     options = PackOptions(
         format=format,

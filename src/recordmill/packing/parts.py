@@ -160,8 +160,9 @@ def _load_items(plan: PackPlan, part: int) -> PartItems | None:
 def _raise_missing_plan(plan: PackPlan, part: int | None) -> NoReturn:
     folder = os.path.dirname(plan.destination)
     exists = os.path.isdir(folder) or is_address(folder)
+    reason = "" if exists else ", because this folder does not exist on this machine"
     raise PlanError(
-        f"{platform.node()} does not find the plan in {folder}" + ("" if exists else ", because it has no such folder"),
+        f"{platform.node()} does not find the plan in {folder}{reason}",
         kind="missing_plan",
         part=part,
         hint="make the destination accessible under this path on every machine; make the plan again if another writer "

@@ -253,7 +253,7 @@ def _add_missing_shards(result: SalvageResult, selection: Selection) -> SalvageR
 def _choose_format(
     storage: Storage, destination: str, name: str | None, files: Sequence[str], options: Mapping[str, Any]
 ) -> Format:
-    """Choose the format of the new shards: the named one, that of the destination's suffix, or that of the sources."""
+    """Choose the format of the new shards: by its name, by the suffix of the destination, or as in the sources."""
     if name is not None:
         return get_format(name)
     stem = destination.removesuffix(".gz").removesuffix(".zlib")
@@ -283,7 +283,7 @@ def check_no_source(storage: Storage, sources: Sequence[str], replaced: Sequence
         for name in _list_companions(path):
             if (source := kept.get(_identify(storage, name))) is not None:
                 raise InputError(
-                    "the destination would replace one of the sources, or a file beside it",
+                    "the destination would replace one of the sources, or a file beside a source",
                     kind="same_file",
                     shard=source,
                     found=name,

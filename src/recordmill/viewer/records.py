@@ -40,8 +40,8 @@ _KEY_FEATURES = ("key", "__key__", "name", "filename", "image/filename", "id", "
 class ViewedRecords:
     """The records of a dataset as JSON. May be used by several threads.
 
-    A position is the index of a record among the records of all shards. For a dataset with stages that change samples,
-    and for a mixture of datasets, the records that it reads are shown.
+    A position is the index of a record among the records of all shards. If the dataset has stages that change samples,
+    or is a mixture of datasets, its source records are shown.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class ViewedRecords:
         }
 
     def describe_record(self, position: int) -> dict[str, Any]:
-        """Return all features of a record, its images and overlays, and the place where it is stored."""
+        """Return all features of a record, its images and overlays, and where it is stored."""
         collection, record = self.find(position)
         reader, number = collection.find_reader(record)
         shard, _, offset = collection.where(record)

@@ -129,7 +129,7 @@ class RandomResizedCrop(Spec):
     """Crop a window of random area and aspect ratio, and resize it.
 
     Up to ten windows are drawn: the area uniformly from `scale`, the aspect ratio log-uniformly from `ratio`, the
-    position uniformly. If none fits into the image, the largest centered window of such an aspect ratio is used.
+    position uniformly. If none fits into the image, the largest centered window with an allowed aspect ratio is used.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 class Image(Spec):
     """Decode an image, then resize, crop, flip, warp, recolor and normalize it, in this order.
 
-    An option that is None has the default of the framework `like`; ``docs/guide/decoding.md`` has a table of defaults.
+    Options that are None take the defaults of the framework `like`, which ``docs/guide/decoding.md`` lists.
 
     Parameters
     ----------
