@@ -82,8 +82,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
     ----------
     source : Source, path, or iterable of mappings or bytes
         Source of image files: `ImageFolder`, `LabelFile`, `ListFile`, `Table`, `ImagePairs`, or a path, for which one
-        of these is chosen. Instead of a source, an iterable of examples (mappings from feature names to values) or of
-        payloads (bytes) can be given; it is written as by `ShardWriter`.
+        of these is chosen. Or an iterable of examples (mappings from feature names to values) or payloads (bytes),
+        which are written as with `ShardWriter`.
     destination : path
         Prefix of the shard names, or the name of a single shard.
     format : str, optional
@@ -277,7 +277,7 @@ def _pack_examples(  # noqa: PLR0913, PLR0917 (the options of `pack`)
         raise InputError(
             "the source cannot be packed",
             kind="bad_source",
-            expected="a source of files, or an iterable of mappings",
+            expected="a source of files, or an iterable of mappings or bytes",
             found=type(source).__name__,
         )
     total = len(source) if isinstance(source, Sequence) else None
