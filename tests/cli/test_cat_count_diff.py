@@ -77,7 +77,7 @@ def test_dash_reads_paths_from_standard_input(run: Run, shards: Path, monkeypatc
         assert len(rm.open(shards.parent / destination)) == 10
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     empty = run("count", "-")
-    assert empty.code == 2 and "expected a path per line on standard input" in empty.err
+    assert empty.code == 2 and "expected one path per line on standard input" in empty.err
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def test_pack_stops_at_invalid_image_or_skips_it(run: Run, photos: Path, tmp_pat
     bad.write_bytes(b"no picture at all")
     result = run("pack", photos, tmp_path / "x.tfrecord")
     assert result.code == 2 and result.out == "" and str(bad) in result.err
-    assert "--on-error skip skips such images" in result.err
+    assert "--on-error skip to skip and report such images" in result.err
     assert list(tmp_path.glob("x*")) == []
     result = run("pack", photos, tmp_path / "x.tfrecord", "--on-error", "skip", "--json")
     assert result.code == 1 and f"skipped {bad}: " in result.err
@@ -200,7 +200,7 @@ def test_pack_dash_reads_paths_of_images(
 @pytest.mark.parametrize(
     "lines, options, message",
     [
-        ("", [], "expected a path per line on standard input"),
+        ("", [], "expected one path per line on standard input"),
         ("no.jpg\n", [], "no.jpg"),
         ("a.jpg\na.jpg\n", [], "line 2 lists an image that is already listed"),
         ("a.jpg\n", ["--label", "0"], "--label has no effect"),

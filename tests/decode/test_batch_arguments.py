@@ -120,7 +120,7 @@ def test_out_array_of_wrong_form_raises(array, message: str) -> None:
 
 def test_out_for_an_output_that_is_not_one_array_raises() -> None:
     for specs, name in ((RANDOM, "label"), ({"image": rm.Image(stack=False)}, "image")):
-        with pytest.raises(ValueError, match="must be a spec with one array"):
+        with pytest.raises(ValueError, match="is not a spec that returns one array"):
             rm.decode_batch(MIXED, specs, rng=1, out={name: np.empty(1)})
 
 
@@ -199,10 +199,10 @@ def test_images_of_different_channels_raise_or_become_a_list() -> None:
         rm.decode_batch(files, {"image": rm.Image(channels="stored")})
     listed = rm.decode_batch(files, {"image": rm.Image(channels="stored", stack=False)})["image"]
     assert [len(one) for one in listed] == [3, 1, 4, 2]
-    with pytest.raises(rm.DecodeError, match="mean must have 1 value or 1 per channel"):
+    with pytest.raises(rm.DecodeError, match="mean must have 1 value, or 1 per channel"):
         rm.decode_batch(files, {"image": rm.Image(channels="stored", stack=False, mean=(0.1, 0.2, 0.3))})
     crop = rm.CenterCrop(30, small="pad", fill=(1, 2, 3))
-    with pytest.raises(rm.DecodeError, match="fill must have 1 value or 1 per channel"):
+    with pytest.raises(rm.DecodeError, match="fill must have 1 value, or 1 per channel"):
         rm.decode_batch(files, {"image": rm.Image(channels="stored", stack=False, crop=crop)})
 
 
@@ -224,7 +224,7 @@ def test_max_pixels_limits_stored_and_resized_images() -> None:
             "rng=seed",
         ),
         (lambda: rm.decode_batch(MIXED, RANDOM, rng="seed"), TypeError, "rng must be an integer seed"),
-        (lambda: rm.decode_batch(MIXED, RANDOM, rng=rm.Draws(1), epoch=2), ValueError, "its own"),
+        (lambda: rm.decode_batch(MIXED, RANDOM, rng=rm.Draws(1), epoch=2), ValueError, "already has an epoch"),
         (lambda: rm.decode_batch(MIXED, RANDOM, rng=1, positions=[1, 2]), ValueError, "positions must be 6 integers"),
         (
             lambda: rm.decode_batch(MIXED, RANDOM, rng=1, positions=np.ones(6)),

@@ -86,9 +86,9 @@ def test_color_conversions_keep_any_shape(shape: tuple[int, ...]) -> None:
 
 
 def test_color_functions_reject_invalid_arguments() -> None:
-    with pytest.raises(TypeError, match="array must be of float32, got float64"):
+    with pytest.raises(TypeError, match="array must have dtype float32, got float64"):
         rm.rgb_to_hsv(np.zeros((2, 3)))
-    with pytest.raises(TypeError, match="array must be of uint8 or float32, got uint16"):
+    with pytest.raises(TypeError, match="array must have dtype uint8 or float32, got uint16"):
         rm.adjust_hue(np.zeros((2, 2, 3), np.uint16), 0.1, like="tensorflow")
     with pytest.raises(ValueError, match=r"array must have shape \(..., 3\), got \(2, 4\)"):
         rm.hsv_to_rgb(np.zeros((2, 4), np.float32))

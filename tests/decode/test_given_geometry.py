@@ -112,7 +112,7 @@ def test_given_crop_names_sample_of_window_outside_the_image(wrong: tuple[int, .
     [np.zeros((4, 3), int), np.zeros((4, 4)), [[0, 0, 1, 1]] * 3 + [[0, 0, 1]], Ragged(np.zeros(16), np.arange(5) * 4)],
 )
 def test_given_crop_requires_four_integers_per_sample(column) -> None:
-    with pytest.raises(FeatureError, match="'window' must hold 4 integers for each of 4 samples"):
+    with pytest.raises(FeatureError, match="'window' must hold 4 integers per sample"):
         rm.decode_batch({"image": FILES, "window": column}, {"image": rm.Image(crop=rm.GivenCrop("window", 3))})
 
 

@@ -109,7 +109,7 @@ def test_window_accepts_any_sequence_of_integers(form) -> None:
         (rm.decode_image, encode_png(0)),
     ):
         np.testing.assert_array_equal(call(data, window=form([3, 4, 5, 6])), call(data)[4:10, 3:8])
-        with pytest.raises(ValueError, match="x, y, width and height"):
+        with pytest.raises(ValueError, match=r"window must be \(x, y, width, height\)"):
             call(data, window=form([3, 4, 5]))
         with pytest.raises(TypeError):
             call(data, window=form([0.5, 0, 5, 6]))

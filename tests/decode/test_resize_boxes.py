@@ -85,7 +85,7 @@ def test_resize_boxes_nearest_rounds_just_below_half_down() -> None:
 @pytest.mark.parametrize("places", [[0, 0, np.nan, 1], [0, -np.inf, 1, 1]])
 def test_resize_boxes_rejects_non_finite_boxes(places: list[float]) -> None:
     pixels = np.zeros((1, 3, 3, 1), np.float32)
-    with pytest.raises(ValueError, match="boxes must be finite numbers"):
+    with pytest.raises(ValueError, match="boxes must contain only finite numbers"):
         rm.resize_boxes(pixels, [places], [0], 2)
     with pytest.raises(tf.errors.InvalidArgumentError, match="finite"):
         tf.image.crop_and_resize(pixels, [places], [0], [2, 2])
@@ -98,12 +98,12 @@ def test_resize_boxes_rejects_mismatched_arguments() -> None:
     with pytest.raises(ValueError, match="each image index in `images` must be from 0 to 1, got 2"):
         rm.resize_boxes(pixels, box, [2], 2)
     with pytest.raises(
-        ValueError, match=r"boxes must have shape \(boxes, 4\) and images \(boxes,\), got \(1, 4\) and \(2,\)"
+        ValueError, match=r"boxes and images must have shapes \(n, 4\) and \(n,\), got \(1, 4\) and \(2,\)"
     ):
         rm.resize_boxes(pixels, box, [0, 0], 2)
     with pytest.raises(ValueError, match=r"array must have shape \(images, height, width, channels\), got \(3, 3, 1\)"):
         rm.resize_boxes(pixels[0], box, [0], 2)
-    with pytest.raises(TypeError, match="array must be of uint8 or uint16 or float32, got float64"):
+    with pytest.raises(TypeError, match="array must have dtype uint8 or uint16 or float32, got float64"):
         rm.resize_boxes(pixels.astype(float), box, [0], 2)
     with pytest.raises(rm.ImageError):
         rm.resize_boxes(pixels, box * 9, [0] * 9, 65535)

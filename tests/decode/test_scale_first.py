@@ -67,8 +67,8 @@ def test_scale_first_with_given_crop_equals_crop_of_floats(decoder: Any) -> None
 @pytest.mark.parametrize(
     "options,text",
     [
-        ({"crop": rm.CenterCrop(4), "dtype": "float32"}, "can be combined with resize"),
-        ({"color": [rm.ColorJitter(brightness=0.2)], "dtype": "float32"}, "can be combined with resize"),
+        ({"crop": rm.CenterCrop(4), "dtype": "float32"}, "can only be combined with resize"),
+        ({"color": [rm.ColorJitter(brightness=0.2)], "dtype": "float32"}, "can only be combined with resize"),
         ({"dtype": "float32", "kernel": "nearest"}, "requires a kernel that returns floats"),
         ({"dtype": "float32", "like": "pillow"}, "requires a kernel that returns floats"),
         ({"resize": 4}, "requires a float dtype"),

@@ -72,7 +72,7 @@ def test_image_converts_arrays_to_tuples() -> None:
         (lambda: rm.Image(reduce=3), ValueError, "reduce must be 1, 2, 4, 8 or"),
         (lambda: rm.Image(crop=224), TypeError, "crop must be a CenterCrop or RandomCrop"),
         (lambda: rm.Image(resize="224"), TypeError, "resize must be a Resize"),
-        (lambda: rm.Image(crop=rm.RandomResizedCrop(4), resize=rm.Resize(4)), ValueError, "resizes itself"),
+        (lambda: rm.Image(crop=rm.RandomResizedCrop(4), resize=rm.Resize(4)), ValueError, "already resizes the image"),
         (lambda: rm.Image(crop=rm.GivenCrop("window", 4), resize=4), ValueError, "cannot be combined with GivenCrop"),
         (lambda: rm.GivenCrop("window", 4, fill=0), ValueError, "cannot be combined with size"),
         (lambda: rm.GivenCrop("window", fill=256), ValueError, "fill"),
@@ -83,8 +83,8 @@ def test_image_converts_arrays_to_tuples() -> None:
         (lambda: rm.Image(color=[rm.RandomGrayscale()], channels="stored"), ValueError, "stored"),
         (lambda: rm.Image(color=[rm.RandomGrayscale()], dtype="uint16"), ValueError, "8-bit"),
         (lambda: rm.Image(mean=0.5, dtype="uint8"), ValueError, "float dtype"),
-        (lambda: rm.Image(mean=(0.5, 0.5)), ValueError, "1 value or 1 per channel"),
-        (lambda: rm.Image(mean=(0.5, 0.5, 0.5), channels="gray"), ValueError, "1 value or 1 per channel"),
+        (lambda: rm.Image(mean=(0.5, 0.5)), ValueError, "1 value, or 1 per channel"),
+        (lambda: rm.Image(mean=(0.5, 0.5, 0.5), channels="gray"), ValueError, "1 value, or 1 per channel"),
         (lambda: rm.Image(std=(0.5, 0.0, 0.5)), ValueError, "std must be above 0"),
         (lambda: rm.Image(mean=float("nan")), ValueError, "mean must be a"),
         (lambda: rm.Image(mean=(0.1,) * 5), ValueError, "1 to 4 values"),
@@ -128,7 +128,7 @@ def test_image_converts_arrays_to_tuples() -> None:
         (lambda: rm.Text(errors="ignore"), ValueError, "errors must be one of"),
         (lambda: rm.Boxes(form="cxcywh"), ValueError, "form must be one of"),
         (lambda: rm.Boxes(along="label"), TypeError, "along"),
-        (lambda: rm.Boxes(feature=("a", "b")), ValueError, "1 name or 4 names"),
+        (lambda: rm.Boxes(feature=("a", "b")), ValueError, "one name or 4 names"),
         (lambda: rm.Keypoints(relative=True, centers=True), ValueError, "relative cannot be combined with centers"),
     ],
 )
@@ -159,5 +159,5 @@ def test_image_rejects_fill_of_wrong_length(channels) -> None:
         {"affine": rm.RandomAffine(10, fill=fill)},
         {"color": [rm.RandomErasing(fill=fill)]},
     ):
-        with pytest.raises(ValueError, match="fill must have 1 level or 1 per channel"):
+        with pytest.raises(ValueError, match="fill must have 1 level, or 1 per channel"):
             rm.Image(channels=channels, **options)

@@ -63,7 +63,7 @@ def test_resize_rejects_invalid_batches() -> None:
         ValueError, match=r"array must have shape \(images, height, width, 1 to 4 channels\), got \(2, 3, 4, 5\)"
     ):
         rm.resize(np.zeros((2, 3, 4, 5), np.uint8), 2)
-    with pytest.raises(TypeError, match="array must be of uint8 or uint16 or float32, got float64"):
+    with pytest.raises(TypeError, match="array must have dtype uint8 or uint16 or float32, got float64"):
         rm.resize(np.zeros((2, 3, 4, 3)), 2)
     with pytest.raises(rm.LimitError, match="the image is too large"):
         rm.resize(np.zeros((2, 3, 3), np.uint8), 65535, kernel="area", like="tensorflow")

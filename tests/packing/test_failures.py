@@ -47,7 +47,7 @@ CAUSES = {
     "folder": "directory",
     "dangling": "No such file",
     "empty": "the file is empty",
-    "text": "not an image: the file starts with 3c 68",
+    "text": "the file is not an image: it starts with the bytes 3c 68",
 }
 
 

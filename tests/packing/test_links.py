@@ -57,7 +57,7 @@ def test_pack_refuses_link_to_file_outside_root(root: Path, name: str, options: 
         pack(SOURCES[name](root), root.parent / "out/x", **options)
     error = pickle.loads(pickle.dumps(caught.value))
     assert (error.kind, error.shard) == ("outside_root", str(link))
-    assert str(target) in str(error) and "allow_outside=True accepts such images" in error.hint
+    assert str(target) in str(error) and "allow_outside=True to accept such images" in error.hint
     assert not any((root.parent / "out").glob("*"))
 
 
@@ -178,7 +178,7 @@ def test_command_skips_or_allows_links_outside_root(root: Path, capsys: pytest.C
     assert main(["pack", str(root), out]) == 2
     error = capsys.readouterr().err
     assert f"outside the image folder {root}: its real path is {target}\n  shard '{link}'\n" in error
-    assert "hint: --allow-outside accepts such images, --on-error skip skips" in error
+    assert "hint: use --allow-outside to accept such images, or --on-error skip to skip" in error
     assert main(["pack", str(root), out, "--on-error", "skip"]) == 1
     assert f"skipped {link}: " in capsys.readouterr().err
     assert main(["pack", str(root), out, "--allow-outside", "--overwrite"]) == 0

@@ -192,7 +192,7 @@ def test_part_is_packed_again_after_damage_of_its_shard(photos: Path, tmp_path: 
     os.truncate(cut, 10)
     gone.unlink()
     changed.write_bytes(bytes(changed.stat().st_size))
-    with pytest.raises(rm.PlanError, match="3 of 5 parts are not packed, or damaged: 0, 1, 2") as caught:
+    with pytest.raises(rm.PlanError, match="3 of 5 parts are missing or damaged: 0, 1, 2") as caught:
         rm.finish_pack(planned)
     assert (caught.value.kind, caught.value.part) == ("missing_part", 0)
     assert visible_names(out.parent) == []
@@ -214,7 +214,7 @@ def test_finish_names_the_missing_parts_and_keeps_the_others(photos: Path, out: 
     planned = plan(photos, out)
     pack_parts(planned, [0, 3, 4])
     shards = temporary_shards(out)
-    with pytest.raises(rm.PlanError, match="2 of 5 parts are not packed, or damaged: 1, 2") as caught:
+    with pytest.raises(rm.PlanError, match="2 of 5 parts are missing or damaged: 1, 2") as caught:
         rm.finish_pack(planned)
     assert caught.value.part == 1
     assert temporary_shards(out) == shards and visible_names(out.parent) == []
@@ -323,7 +323,7 @@ def test_packed_part_whose_image_changes_before_a_new_plan_raises(photos: Path, 
     changed = photos / "cat" / "03.jpg"
     changed.write_bytes(smooth_jpeg(77))
     planned = plan(photos, out, resume=True)
-    with pytest.raises(rm.ResumeError, match="image has changed since it was packed") as caught:
+    with pytest.raises(rm.ResumeError, match="image has changed since the part was packed") as caught:
         rm.pack_part(planned, 0)
     assert caught.value.shard == str(changed)
 
@@ -348,7 +348,7 @@ def test_part_in_a_process_with_another_version_raises(
 def test_part_on_a_machine_that_does_not_reach_the_destination_raises(photos: Path, out: Path) -> None:
     planned = plan(photos, out)
     out.parent.rename(out.parent.with_name("hidden"))
-    with pytest.raises(rm.PlanError, match="does not exist there") as caught:
+    with pytest.raises(rm.PlanError, match="because this folder does not exist") as caught:
         rm.pack_part(planned, 4)
     assert (caught.value.kind, caught.value.part) == ("missing_plan", 4)
     assert not out.parent.exists()
@@ -443,7 +443,7 @@ def test_examples_cannot_be_planned(out: Path) -> None:
 
 @pytest.mark.parametrize(
     "option, message",
-    [("shard", "did you mean 'shards'"), ("workers", "argument of pack_part"), ("progress", "unexpected keyword")],
+    [("shard", "did you mean 'shards'"), ("workers", "pass it to pack_part"), ("progress", "unexpected keyword")],
 )
 def test_unknown_option_raises(photos: Path, out: Path, option: str, message: str) -> None:
     with pytest.raises(TypeError, match=message):

@@ -259,7 +259,7 @@ def test_pack_error_names_table_label_beyond_64_bits(tmp_path: Path, label: str)
         ("image,label\na.jpg\n", "line 2 .*columns"),
         ("image,label\n,1\n", "line 2 .*file name"),
         ('image,label\n"a.jpg,1\n', "line 2 "),
-        ("image\na.jpg\n", "does not have this column"),
+        ("image\na.jpg\n", "the table has no column"),
         ("image,label\n../a.jpg,1\n", "line 2 .*outside"),
         ("image,label\na\0.jpg,1\n", "line 2 .*NUL character"),
     ],
@@ -303,7 +303,7 @@ def test_image_pairs_rejects_missing_image_or_mask(voc: Path) -> None:
     (voc / "JPEGImages" / "2007_1.jpg").unlink()
     with pytest.raises(ImageError, match="image of '2007_1' is missing"):
         ImagePairs(voc / "JPEGImages", voc / "SegmentationClass").rows()
-    with pytest.raises(ImageError, match=r"image of '2007_1' is missing, .*train\.txt, line 3"):
+    with pytest.raises(ImageError, match=r"image of '2007_1' is missing \(.*train\.txt, line 3\)"):
         ImagePairs.voc(voc).rows()
 
 

@@ -74,7 +74,9 @@ def _add_feature_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--resize", type=parse_positive_integer, metavar="PIXELS", help="resize the shorter side to this length"
     )
-    group.add_argument("--image-feature", metavar="NAME", help="feature to encode (default: image, or the only one)")
+    group.add_argument(
+        "--image-feature", metavar="NAME", help="image to encode (default: image, or the only feature of bytes)"
+    )
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +86,9 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
         "--format", choices=FORMATS, help="format of the new shards (default: by the suffix of DEST, else unchanged)"
     )
     group.add_argument(
-        "--payload", choices=PAYLOADS, help="payload type (default: unchanged in the same format, else that of it)"
+        "--payload",
+        choices=PAYLOADS,
+        help="payload type (default: unchanged if the format is, else that of the format)",
     )
     group.add_argument("--compression", choices=("gzip", "zlib"), help="compress whole shards (tfrecord only)")
     split = group.add_mutually_exclusive_group()

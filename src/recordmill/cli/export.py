@@ -58,7 +58,9 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
         default=None,
         help="folder: one folder per class (default: if there are class names)",
     )
-    folders.add_argument("--no-class-folders", dest="class_folders", action="store_false", help="folder: one folder")
+    folders.add_argument(
+        "--no-class-folders", dest="class_folders", action="store_false", help="folder: use one folder"
+    )
     group.add_argument(
         "--max-shard-bytes",
         type=parse_byte_count,

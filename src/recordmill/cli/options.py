@@ -42,7 +42,7 @@ def read_path_lists(paths: list[str]) -> list[str]:
         return paths
     listed = [line for line in sys.stdin.read().splitlines() if line]
     if not listed:
-        raise ValueError("expected a path per line on standard input, because - is among the paths, got none")
+        raise ValueError("expected one path per line on standard input for the argument -, got no path")
     return [path for entry in paths for path in (listed if entry == "-" else [entry])]
 
 
@@ -104,7 +104,7 @@ def add_break_lock_option(parser: Any) -> None:
     parser.add_argument(
         "--break-lock",
         action="store_true",
-        help="write although a process of another machine has locked DEST (only if it no longer runs)",
+        help="take over the lock of a process on another machine (only if this process no longer runs)",
     )
 
 

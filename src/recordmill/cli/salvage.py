@@ -43,7 +43,7 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
         "--payload",
         choices=("auto", *PAYLOADS, "none"),
         default="auto",
-        help="type of the payloads; those of another type are lost; none disables parsing (default: detected)",
+        help="type of the payloads; other payloads are lost; none disables parsing (default: detected)",
     )
     _add_output_options(parser)
     _add_reading_options(parser)

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
 
     parts = dict(args.parts)
     if len(parts) < len(args.parts):
-        raise ValueError("a part is named twice")
+        raise ValueError("the names of the parts must be different")
     options = collect_output_options(args)
     result = rm.split(
         read_path_lists([args.source]), args.destination, parts, by=args.by, group=args.group, seed=args.seed, **options

@@ -25,7 +25,7 @@ _IRHEADER_KINDS: dict[str, Kind] = {"label": "float32", "id": "uint64", "id2": "
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """How the features of a record change.
+    """Changes of the features of records.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Changes:
             kind="feature_mismatch",
             expected="a feature named image, or a single feature of bytes",
             found=", ".join(names) or "no feature of bytes",
-            hint="name it: image_feature=...",
+            hint="pass the name of the image with image_feature=...",
         )
 
     def apply(self, records: ParsedRecords) -> ParsedRecords:
@@ -134,7 +134,7 @@ class Changes:
 def _unknown_feature_error(option: str, name: str, schema: Mapping[str, Feature]) -> FeatureError:
     similar = suggest_name(name, schema)
     return FeatureError(
-        f"{option} names the feature {name!r}, which the records do not have",
+        f"{option} contains {name!r}, which is not a feature of the records",
         kind="feature_mismatch",
         feature=name,
         expected=", ".join(schema),
@@ -157,7 +157,7 @@ def cast_numbers(name: str, numbers: NDArray[Any], kind: str) -> NDArray[Any]:
             f"a value of feature {name!r} cannot be stored as {kind}",
             kind="feature_mismatch",
             feature=name,
-            expected=f"a number that {kind} represents",
+            expected=f"a number that {kind} can represent",
             found=repr(found),
         )
     with np.errstate(over="ignore"):
@@ -201,11 +201,11 @@ def check_storable(schema: Mapping[str, Feature], codec: PayloadCodec) -> None:
         if len(schema) != 1 or next(iter(schema.values())) != Feature("bytes"):
             names = ", ".join(schema) or "no feature"
             raise FeatureError(
-                "a raw payload stores exactly one feature, whose value is a byte string",
+                "a raw payload can only store a single feature with one byte string",
                 kind="feature_mismatch",
                 expected="one feature of bytes",
                 found=names,
-                hint="choose it with select=[...]",
+                hint="choose one feature of bytes with select=[...]",
             )
         return
     kinds: Sequence[str] = getattr(codec, "kinds", ())
@@ -215,9 +215,7 @@ def check_storable(schema: Mapping[str, Feature], codec: PayloadCodec) -> None:
         if codec.name == "irheader" and feature.kind != "bytes":
             _check_irheader_field(name, feature, codec)
         elif feature.kind not in kinds:
-            raise _not_storable_error(
-                name, codec, " or ".join(kinds), feature.kind, _cast_hint(feature.kind, kinds, name)
-            )
+            raise _not_storable_error(name, codec, " or ".join(kinds), feature.kind, _cast_hint(feature.kind, kinds))
     if codec.name == "irheader":
         _check_irheader_data(schema, codec)
 
@@ -228,7 +226,7 @@ def _check_irheader_field(name: str, feature: Feature, codec: PayloadCodec) -> N
         fields = "one feature of bytes, label, id, id2"
         raise _not_storable_error(name, codec, fields, name, "")
     if feature.kind != kind:
-        raise _not_storable_error(name, codec, kind, feature.kind, f'cast={{"{name}": "{kind}"}} converts it, ')
+        raise _not_storable_error(name, codec, kind, feature.kind, f"cast= to convert it to {kind}, ")
     if name != "label" and feature.count not in (None, 1):
         raise _not_storable_error(name, codec, "one number", f"{feature.count} numbers", "")
 
@@ -249,9 +247,9 @@ def _check_irheader_data(schema: Mapping[str, Feature], codec: PayloadCodec) -> 
         raise _not_storable_error(names[0], codec, "one byte string", f"{schema[names[0]].count}", "")
 
 
-def _cast_hint(kind: str, kinds: Sequence[str], name: str) -> str:
+def _cast_hint(kind: str, kinds: Sequence[str]) -> str:
     target = {"int32": "int64", "uint64": "int64", "float64": "float32"}.get(kind)
-    return f'cast={{"{name}": "{target}"}} converts it, ' if target in kinds else ""
+    return f"cast= to convert it to {target}, " if target in kinds else ""
 
 
 def _not_storable_error(name: str, codec: PayloadCodec, expected: str, found: str, hint: str) -> FeatureError:
@@ -261,5 +259,5 @@ def _not_storable_error(name: str, codec: PayloadCodec, expected: str, found: st
         feature=name,
         expected=expected,
         found=found,
-        hint=f'{hint}drop=["{name}"] omits it, or choose another payload',
+        hint=f"use {hint}drop= to omit the feature, or another payload",
     )

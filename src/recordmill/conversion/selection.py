@@ -223,7 +223,7 @@ def _count_values(name: str, column: Column, num_records: int) -> NDArray[np.int
     counts = column.counts(num_records)
     if column.feature.sequence or (counts > 1).any():
         raise FeatureError(
-            f"feature {name!r} has several values",
+            f"feature {name!r} has several values in one record",
             kind="feature_mismatch",
             feature=name,
             expected="at most one value per record",

@@ -233,4 +233,4 @@ def _check_no_repeated_file(collections: Sequence[ShardCollection]) -> None:
     paths = [path for collection in collections for path in collection.paths]
     repeated = next((path for path in paths if paths.count(path) > 1), None) if len(set(paths)) < len(paths) else None
     if repeated is not None:
-        raise InputError("a shard is named twice among the sources", kind="bad_source", shard=repeated)
+        raise InputError("the sources contain the same shard twice", kind="bad_source", shard=repeated)

@@ -29,13 +29,13 @@ from recordmill.storage.addresses import check_path
 from recordmill.suggestions import suggest_arguments
 
 Ints = NDArray[np.int64]
-# For each record, the number of its part.
+# The number of the part of each record.
 Assignment = Ints
 
 
 @dataclass(frozen=True, slots=True)
 class SplitResult:
-    """What `split` wrote: the result of each part, and its number of records per class.
+    """Result of `split`: for each part, a `ConvertResult` and the number of records per class.
 
     Parameters
     ----------
@@ -151,8 +151,8 @@ def split(  # noqa: PLR0913 (the options of one command)
     run = RunOptions(num_cpus() if workers is None else workers, "threads", on_error)
     opened = open_records(source)
     if isinstance(opened, Dataset):
-        hint = "convert() the dataset first"
-        raise ValueError(f"split() requires paths, or a dataset without functions: {hint}")  # noqa: TRY004 (no type error)
+        message = "split() does not support a dataset with functions; write it with convert() and split the result"
+        raise ValueError(message)  # noqa: TRY004 (no type error)
     records, positions = opened
     assignment, classes = _assign(records, positions, shares, by, group, seed, run.workers)
     folder = check_path(destination)
@@ -179,10 +179,10 @@ def split(  # noqa: PLR0913 (the options of one command)
 
 def _check_parts(parts: Mapping[str, float]) -> dict[str, float]:
     if not parts:
-        raise ValueError("parts must name at least one part, such as {'train': 0.9, 'val': 0.1}")
+        raise ValueError("parts must have at least one entry, such as {'train': 0.9, 'val': 0.1}")
     for name, share in parts.items():
         if not name or name in (".", "..") or os.path.basename(name) != name or "\0" in name:
-            raise ValueError(f"the name of a part must be a file name, got {name!r}")
+            raise ValueError(f"the name of a part must be a valid file name, got {name!r}")
         if not share > 0:
             raise ValueError(f"the share of {name!r} must be above 0, got {share!r}")
     if not math.isclose(sum(parts.values()), 1, abs_tol=1e-9):
@@ -195,7 +195,7 @@ def _check_outputs(writers: Mapping[str, ShardsWriter]) -> None:
     for name, writer in writers.items():
         if not len(writer.positions):
             raise InputError(
-                f"the part {name!r} would be empty", kind="empty_part", hint="use a larger share, or more records"
+                f"part {name!r} would be empty", kind="empty_part", hint="use a larger share, or more records"
             )
         writer.converter.check()
         storage = writer.run.choose_output_storage(writer.destination)

@@ -59,15 +59,17 @@ class StreamWriter:
 
     @property
     def num_records(self) -> None:
-        """None: the number of samples is unknown."""
+        """None, because the number of samples is unknown."""
         return None
 
     def write(self, progress: Progress) -> ConvertResult:
         """Write and commit all shards."""
         if self.selection.shuffle is not None:
-            raise ValueError("shuffle= requires paths: call shuffle() on the dataset before map() or filter()")
+            message = "shuffle= is not supported for a dataset with functions"
+            raise ValueError(f"{message}; call shuffle() on the dataset before map() or filter()")
         if self.run.resume:
-            raise ValueError("resume=True requires paths, or a dataset without functions: it would call them again")
+            message = "resume=True is not supported for a dataset with functions"
+            raise ValueError(f"{message}, because it would call the functions again")
         storage = self.run.choose_output_storage(self.destination)
         output = DatasetOutput(storage, self.destination, self.format, self.outputs.shard_options())
         try:
@@ -165,7 +167,7 @@ def prepare_workers(dataset: Dataset, run: RunOptions) -> Dataset:
     except Exception as error:  # noqa: BLE001 (pickling calls foreign code)
         raise ValueError(
             f'worker_kind="processes" cannot be used, because a function of the dataset cannot be pickled: {error}; '
-            'define it at the top level of a module, or use worker_kind="threads"'
+            'define the function at the top level of a module, or use worker_kind="threads"'
         ) from None
     stages = tuple(replace(stage, workers="processes") if isinstance(stage, Map) else stage for stage in dataset.stages)
     return Dataset(dataset.origin, stages)

@@ -304,14 +304,15 @@ class _Checker(ast.NodeVisitor):
         if isinstance(node, ast.Compare):
             for op in node.ops:
                 if not isinstance(op, ast.In | ast.NotIn) and type(op) not in _COMPARISONS:
-                    self._refuse(node, "is and is not are not supported in a condition", "use == or !=")
+                    self._refuse(node, "`is` and `is not` are not supported in a condition", "use == or !=")
         if isinstance(node, ast.Call):
             is_len = isinstance(node.func, ast.Name) and node.func.id == "len"
             if not is_len or node.keywords or len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
                 self._refuse(node, "the only function in a condition is len(), with one argument")
 
     def _refuse(self, node: ast.AST, message: str, hint: str | None = None) -> NoReturn:
-        raise _error(self._text, _node_column(self._text, node), message, hint=hint or f"a condition has {_ALLOWED}")
+        hint = hint or f"a condition may contain {_ALLOWED}"
+        raise _error(self._text, _node_column(self._text, node), message, hint=hint)
 
 
 class _Evaluator:
@@ -454,7 +455,7 @@ class _Evaluator:
             found = self._contains(node, left, right)
             return found if isinstance(op, ast.In) else np.logical_not(found)
         if "list" in (left.kind, right.kind):
-            self._fail(node, "a list can only be used after in")
+            self._fail(node, "a list is only supported after `in`")
         if isinstance(op, ast.NotEq):
             return np.logical_not(self._are_equal(left, right))
         if isinstance(op, ast.Eq):
@@ -462,7 +463,7 @@ class _Evaluator:
         if "none" in (left.kind, right.kind):
             return np.zeros(self._num_records, bool)
         if left.kind != right.kind:
-            self._fail(node, "numbers and strings cannot be ordered")
+            self._fail(node, "a number and a string cannot be compared with < or >")
         return self._compare_values(op, left, right)
 
     def _are_equal(self, left: _Operand, right: _Operand) -> Any:
@@ -493,7 +494,7 @@ class _Evaluator:
         if "none" in (left.kind, right.kind):
             return np.zeros(self._num_records, bool)
         if (left.kind, right.kind) != ("text", "text"):
-            self._fail(node, "in requires a list, or two strings")
+            self._fail(node, "`in` requires a list on its right side, or strings on both sides")
         one, two = (np.broadcast_to(np.asarray(side.values, object), (self._num_records,)) for side in (left, right))
         inside = np.fromiter((part in whole for part, whole in zip(one, two, strict=True)), bool, self._num_records)
         return inside & np.logical_and(left.present, right.present)

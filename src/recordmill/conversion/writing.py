@@ -30,7 +30,7 @@ from recordmill.shards.reader import ShardReader
 
 @dataclass(frozen=True, slots=True)
 class ConvertResult:
-    """What `convert` wrote and skipped: shard paths, counts and warnings.
+    """Result of `convert`: shard paths, counts, skipped records and warnings.
 
     Parameters
     ----------
@@ -144,8 +144,8 @@ class ShardsWriter:
     skipped : list of SkippedRecord
         Records that were already skipped during selection.
     start_workers : callable
-        Takes the converter and the number of workers. Returns a context manager that yields a function, which converts
-        chunks and is called by as many threads. By default, the threads or worker processes convert.
+        Function that takes the converter and the number of workers, and returns a context manager. This yields a
+        function that converts a chunk, and that as many threads call. By default, threads or worker processes convert.
     """
 
     converter: Converter
@@ -228,7 +228,7 @@ class ShardsWriter:
         num_records = len(self.positions)
         if self.format.framing.min_payload_bytes and num_records < (1 if self._is_rolling else self._num_shards):
             raise InputError(
-                f"some of {self._num_shards} shards would be empty, which readers of {self.format.name} do not support",
+                f"some of the shards would be empty, but readers of {self.format.name} do not support empty shards",
                 kind="empty_shard",
                 expected=f"at most {num_records} shards" if num_records else "at least one record",
                 found=str(self._num_shards) if num_records else "no record",

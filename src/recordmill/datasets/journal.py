@@ -1,8 +1,8 @@
 """The journal of a commit: a hidden file that lists the renames and removals which make a dataset complete.
 
 A writer first writes all files under temporary names, then the journal; then it renames the files, and finally removes
-the journal. A journal that remains belongs to an interrupted commit. From it, the next writer or `repair` can complete
-or undo the commit.
+the journal. A journal that remains belongs to an interrupted commit. The next writer or `repair` uses it to
+complete or undo the commit.
 """
 
 from __future__ import annotations
@@ -165,8 +165,11 @@ def interrupted_commit_error(storage: Storage, prefix: str) -> IncompleteDataset
     """Create the error for reading a dataset whose commit is not finished."""
     owner = read_lock_owner(storage, dataset_file_path(prefix, LOCK_SUFFIX))
     if owner is not None and is_possibly_alive(owner):
-        message, hint = f"the dataset is being replaced by {owner}", "open it again in a moment"
+        message, hint = (
+            f"the dataset is being replaced by {owner}",
+            "open the dataset again when the writer has finished",
+        )
     else:
         message = "the dataset was not completely written, because the writer was interrupted"
-        hint = f"`recordmill repair {prefix}` completes or undoes the work"
+        hint = f"run `recordmill repair {prefix}` to complete or undo the work"
     return IncompleteDatasetError(message, kind="interrupted_commit", shard=prefix, hint=hint)

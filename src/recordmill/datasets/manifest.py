@@ -164,7 +164,7 @@ def _newer_version_error(path: str, version: int) -> ManifestError:
         shard=path,
         expected=f"at most version {VERSION}",
         found=f"version {version}",
-        hint="upgrade recordmill, or name the shards one by one, which does not need the manifest",
+        hint="upgrade recordmill, or list the shards one by one, which does not require the manifest",
     )
 
 
@@ -173,7 +173,7 @@ def _bad_manifest_error(path: str, reason: str) -> ManifestError:
         f"the manifest is damaged: {reason}",
         kind="bad_manifest",
         shard=path,
-        hint="restore it from a copy; without the manifest, missing shards may not be noticed",
+        hint="restore the manifest from a copy; without it, missing shards may not be noticed",
     )
 
 

@@ -70,10 +70,10 @@ def check_leftover_shards(
     """Raise OutputExistsError if the destination has shards of an earlier run that are not among `paths`."""
     for path in find_leftover_shards(storage, destination, format_, suffix, paths):
         raise OutputExistsError(
-            "shards with the same prefix exist from an earlier run with a different number of shards; "
-            "a glob pattern would match them and the new ones",
+            "the destination has shards of an earlier run with a different number of shards; "
+            "a glob pattern would match the old and the new shards",
             shard=path,
-            hint="choose another name or use overwrite=True, which removes them",
+            hint="choose another name or use overwrite=True to remove the old shards",
         )
 
 
@@ -83,7 +83,7 @@ def find_leftover_shards(
     """Find shards of an earlier run to the same destination that are not among `paths`.
 
     If a run writes a different number of shards, it does not replace all old shards. A glob pattern would match the
-    remaining ones and the new ones, so writers raise an error, or remove the old ones with ``overwrite=True``.
+    old and the new shards, so writers raise an error, or remove the old shards with ``overwrite=True``.
     """
     written, prefix = set(paths), build_path_prefix(destination)
     if _names_single_file(prefix, format_, suffix):
@@ -175,7 +175,7 @@ class CountedShards:
     paths : list of str
         Existing shards.
     missing : list of str
-        Paths of the shards that do not exist, although the total in the names counts them.
+        Paths of the shards that do not exist, although they are part of the total in the names.
     key : tuple of str
         Folder, prefix and suffix, which all shards of one dataset share.
     """

@@ -49,7 +49,7 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
     """Decode the features of a batch to arrays.
 
     The result depends only on the data, the specs, the seed, the epoch and the positions. It does not depend on
-    `threads`, nor on how an epoch is divided into batches.
+    `threads` or on how an epoch is divided into batches.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
             raise _invalid_name_error(name)
     for name in out or ():
         if name not in specs or not getattr(specs[name], "stack", False):
-            raise ValueError(f"out['{name}'] is not supported: '{name}' must be a spec with one array as its output")
+            raise ValueError(f"out['{name}'] is not supported, because '{name}' is not a spec that returns one array")
     count = len(next(iter(columns.values()), ()))
     state = BatchState(
         columns,
@@ -150,7 +150,7 @@ def check_specs(specs: Any) -> None:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CompiledSpecs:
-    """The specs of a batch, and all that can be computed from the specs before images are read.
+    """The specs of a batch, with everything that is computed from them before images are read.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class CompiledSpecs:
     images : list of str
         Features that are images.
     new_names : list of str
-        Names of outputs that must not be names of columns, because no spec reads such a column.
+        Names of outputs that no spec reads as a feature. They must not be names of columns.
     """
 
     steps: list[tuple[str, Spec, Callable[[BatchState, str, Any], dict[str, Any]]]]
@@ -217,8 +217,8 @@ def _check_image_reference(name: str, spec: Mask | Boxes | Keypoints, image: Spe
         raise ValueError(f"'{name}' refers to image '{spec.of}', but no image spec has that name{hint}")  # noqa: TRY004
     if isinstance(spec, Mask) and spec.fill is None and adds_pixels(image):
         raise ValueError(
-            f"'{name}' requires Mask(fill=...), because the crop or affine map of '{spec.of}' "
-            "may add pixels outside of the image"
+            f"mask '{name}' requires Mask(fill=...), because the crop or affine map of image '{spec.of}' "
+            "may add pixels outside the image"
         )
 
 
@@ -255,14 +255,15 @@ def _parse_entry_points(entry_points: Any, images: list[str], count: int) -> dic
     if not isinstance(entry_points, Mapping):
         if len(images) != 1:
             raise FeatureError(
-                "entry points can only be passed without a feature name if there is one image",
+                "entry_points must be a mapping with feature names, unless the specs read exactly one image",
                 found=f"{len(images)} images",
             )
         entry_points = {images[0]: entry_points}
     tables = {name: byte_rows(rows, name) for name, rows in entry_points.items() if rows is not None}
     for name, rows in tables.items():
         if name not in images:
-            raise FeatureError("entry points must belong to an image", expected=", ".join(images) or "none", found=name)
+            message = "keys of entry_points must be image features"
+            raise FeatureError(message, expected=", ".join(images) or "none", found=name)
         if len(rows) != count:
             message = f"entry points of '{name}' must have one row per sample"
             raise FeatureError(message, expected=str(count), found=str(len(rows)))

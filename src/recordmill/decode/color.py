@@ -167,7 +167,7 @@ def _apply_jitter_step(array: ArrayLike, step: str, amount: float) -> Levels:
 def _apply_color_step(array: ArrayLike, step: ColorStep) -> Levels:
     pixels: NDArray[Any] = np.asarray(array)
     if pixels.dtype != np.uint8:
-        raise TypeError(f"array must be of uint8, got {pixels.dtype}")
+        raise TypeError(f"array must have dtype uint8, got {pixels.dtype}")
     if pixels.ndim not in (2, 3) or 0 in pixels.shape or (pixels.ndim == 3 and pixels.shape[2] not in (1, 3)):
         raise ValueError(f"array must have shape (height, width) or (height, width, 1 or 3), got {pixels.shape}")
     three_axes = pixels[:, :, None] if pixels.ndim == 2 else pixels
@@ -280,7 +280,7 @@ def hls_to_rgb(array: ArrayLike) -> Levels:
 
 def _convert_hls(colors: NDArray[Any], to_rgb: bool, width: int, behind: int) -> Levels:
     if not 0 <= behind <= width:
-        raise ValueError(f"behind must be from 0 to {width}, the width of the image, got {behind}")
+        raise ValueError(f"behind must be from 0 to {width} (the image width), got {behind}")
     result: Levels = np.asarray(_core.change_hls(colors.reshape(-1), to_rgb, max(width, 1), behind))
     return result.reshape(colors.shape)
 
@@ -297,7 +297,7 @@ def _convert_colors(
 def _check_color_array(array: ArrayLike, dtypes: tuple[str, ...]) -> NDArray[Any]:
     colors: NDArray[Any] = np.asarray(array)
     if colors.dtype.name not in dtypes:
-        raise TypeError(f"array must be of {' or '.join(dtypes)}, got {colors.dtype}")
+        raise TypeError(f"array must have dtype {' or '.join(dtypes)}, got {colors.dtype}")
     if not colors.ndim or colors.shape[-1] != 3:
         raise ValueError(f"array must have shape (..., 3), got {colors.shape}")
     return np.ascontiguousarray(colors)

@@ -13,8 +13,8 @@ from recordmill.errors import FeatureError
 from recordmill.types import Ragged
 
 # Rows with at least this many values on average are copied one by one. Shorter rows are copied together, by indexing
-# with the positions of all values. For long rows that is slower, and for bytes, the positions take eight times the
-# memory of the values.
+# with the positions of all values. This would be slower for long rows, and the positions of bytes take eight
+# times the memory of the values.
 _MIN_LONG_ROW = 192
 
 Columns = dict[str, Any]
@@ -29,8 +29,8 @@ def parse_columns(data: Any, features: Sequence[str]) -> Columns:
     else:
         if len(features) != 1:
             raise FeatureError(
-                "byte strings without names are supported for one feature only",
-                expected="specs that read one feature",
+                "data must have feature names if the specs read several features",
+                expected="one feature",
                 found=f"{len(features)} features",
             )
         columns = {features[0]: data}
@@ -45,7 +45,9 @@ def _examples_to_columns(examples: Sequence[Mapping[str, Any]]) -> Columns:
     for position, example in enumerate(examples):
         if example.keys() != names:
             raise FeatureError(
-                f"example {position} has features other than example 0", expected=str([*names]), found=str([*example])
+                f"example {position} must have the same features as example 0",
+                expected=str([*names]),
+                found=str([*example]),
             )
     return {name: _build_column([example[name] for example in examples]) for name in names}
 
@@ -118,7 +120,7 @@ def byte_rows(column: Any, name: str) -> Sequence[Any]:
     """Return a column as one byte string per sample; raise FeatureError for other values."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "S":
         raise FeatureError(
-            f"feature '{name}' is an array of {column.dtype}, which has lost trailing zeros; pass a list of bytes"
+            f"feature '{name}' must be a list of bytes, got an array of {column.dtype}, which has lost trailing zeros"
         )
     if (
         isinstance(column, Ragged)
@@ -165,6 +167,7 @@ def read_lengths(column: Any, name: str) -> list[int]:
     for position, row in enumerate(column):
         value = np.asarray(row).ravel()
         if value.size != 1 or value.dtype.kind not in "iuf" or not float(value[0]).is_integer() or value[0] < 0:
-            raise FeatureError(f"sample {position} of feature '{name}' must hold a length, got {np.asarray(row)!r}")
+            found = repr(np.asarray(row))
+            raise FeatureError(f"sample {position} of feature '{name}' must hold a length (0 or more), got {found}")
         lengths.append(int(value[0]))
     return lengths

@@ -162,10 +162,10 @@ def _read_numbers(column: Any, feature: str, width: int, kinds: str) -> NDArray[
     if count == 0:
         return np.zeros((0, width), np.int64)
     if numbers is None or numbers.dtype.kind not in kinds or numbers.size != count * width:
-        found = "rows of other lengths" if numbers is None else f"{numbers.dtype} of {numbers.shape}"
+        found = "rows of other lengths" if numbers is None else f"{numbers.dtype} of shape {numbers.shape}"
         noun = "one number" if width == 1 else f"{width} integers"
         raise FeatureError(
-            f"feature '{feature}' must hold {noun} for each of {count} samples",
+            f"feature '{feature}' must hold {noun} per sample",
             kind="feature_mismatch",
             expected=f"shape {(count, width)}",
             found=found,
@@ -219,7 +219,7 @@ def plan_geometry(
         crops = _full_windows(resized)
     elif isinstance(crop, GivenCrop):
         if given.windows is None:
-            raise ValueError(f"GivenCrop requires the windows of feature {crop.feature!r}")
+            raise ValueError(f"GivenCrop requires crop windows in feature {crop.feature!r}")
         if resize is not None or crop.fill is not None:
             resized, crops = compute_resized_sizes(sizes, resize), given.windows
         else:
@@ -339,7 +339,7 @@ def _draw_crop_windows(sizes: Ints, crop: RandomResizedCrop, draws: Draws, posit
 def choose_fitting_rectangles(
     sizes: Ints, scale: tuple[float, float], ratio: tuple[float, float], unit: NDArray[np.float64]
 ) -> tuple[Ints, Bools]:
-    """Return the first of `ATTEMPTS` random rectangles that fits into each image, and True if one of them fits.
+    """Return, for each image, the first of `ATTEMPTS` random rectangles that fits into it, and whether one fits.
 
     The area is uniform in `scale`, the logarithm of width / height is uniform in `ratio`. `unit` holds two numbers in
     [0, 1) for each attempt.

@@ -136,7 +136,7 @@ def decode_jpeg(  # noqa: PLR0913 (the options of one call)
             raise ImageError(
                 "recover_truncated is not supported for this file",
                 kind="unsupported",
-                expected="a JPEG that is decoded natively",
+                expected="a JPEG that the native decoder supports",
                 found=error.message,
             ) from error
         raise
@@ -172,7 +172,7 @@ def decode_png(
     Raises
     ------
     ImageError
-        If the data is not a PNG or is damaged, the window reaches beyond the image, or indices are requested of an
+        If the data is not a PNG or is damaged, the window reaches beyond the image, or indices are requested for an
         image that has neither a palette nor gray values.
     LimitError
         If the image has more than `max_pixels` pixels.
@@ -289,7 +289,7 @@ def _parse_window(window: Any) -> Window | None:
         return None
     numbers = [index(number) for number in window]
     if len(numbers) != 4:
-        raise ValueError(f"window must be x, y, width and height, got {len(numbers)} numbers")
+        raise ValueError(f"window must be (x, y, width, height), got {len(numbers)} numbers")
     x, y, width, height = numbers
     if not (min(x, y) >= 0 and min(width, height) >= 1 and max(numbers) < 1 << 31):
         raise window_error("x and y of at least 0, width and height of at least 1", numbers)
@@ -341,7 +341,7 @@ def _drop_single_channel(pixels: Pixels) -> Pixels:
 
 
 def _check_recovery_options(recover: bool, acceptable_fraction: float | None, orientation: str) -> bool:
-    """Check the options for damaged files; return True if they permit to decode a damaged file."""
+    """Check the options for damaged files; return True if they allow damaged files."""
     if acceptable_fraction is not None and not 0 <= acceptable_fraction <= 1:
         raise ValueError(f"acceptable_fraction must be from 0 to 1, got {acceptable_fraction}")
     accepts_damage = recover or acceptable_fraction is not None
@@ -381,6 +381,6 @@ def _decode_damaged_jpeg(
             kind="truncated",
             expected=f"at least {fraction:g} of {height} rows",
             found=str(num_rows),
-            hint="acceptable_fraction= sets the fraction of rows that is enough",
+            hint="lower acceptable_fraction= to accept fewer rows",
         )
     return np.asarray(block).reshape(height, width, channels)

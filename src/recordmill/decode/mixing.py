@@ -12,7 +12,7 @@ from recordmill.decode.random import Draws, Stage, draw_beta, parse_rng
 from recordmill.decode.specs.base import check_number
 from recordmill.suggestions import suggest_arguments
 
-_FIRST_RECTANGLE_NUMBER = 1024  # The random numbers before this one draw the mixing weight.
+_FIRST_RECTANGLE_NUMBER = 1024  # Random numbers before this number determine the mixing weight.
 
 
 @suggest_arguments
@@ -63,7 +63,7 @@ def mixup(
     Zhang et al., mixup: beyond empirical risk minimization, ICLR 2018.
     """
     if images.dtype not in (np.float16, np.float32):
-        raise TypeError(f"images must be of float16 or float32, got {images.dtype}")
+        raise TypeError(f"images must have dtype float16 or float32, got {images.dtype}")
     weights = _labels_to_weights(labels, len(images), num_classes)
     share = _draw_mixing_share(_parse_draws(rng, epoch), position, alpha)
     return _blend_with_previous(images, share), _blend_with_previous(weights, share)
@@ -172,9 +172,9 @@ def _labels_to_weights(labels: ArrayLike, count: int, num_classes: int | None) -
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise TypeError(f"labels must be class numbers or rows of weights, got {values.dtype} of shape {values.shape}")
     if num_classes is None:
-        raise ValueError("num_classes is required with class numbers")
+        raise ValueError("num_classes is required if labels are class numbers")
     if count and not 0 <= values.min() <= values.max() < num_classes:
-        raise ValueError(f"class numbers must be 0 to {num_classes - 1}, got {values.min()} to {values.max()}")
+        raise ValueError(f"class numbers must be from 0 to {num_classes - 1}, got {values.min()} to {values.max()}")
     weights = np.zeros((count, num_classes), np.float32)
     weights[np.arange(count), values] = 1
     return weights

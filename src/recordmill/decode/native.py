@@ -24,7 +24,7 @@ Ints = NDArray[np.int64]
 RowErrors = dict[int, Exception]
 Refused = list[tuple[int, Parts]]
 
-_DAMAGE_HINT = 'decoder="pillow" accepts the files that Pillow accepts'
+_DAMAGE_HINT = 'decoder="pillow" uses Pillow, which accepts some damaged files'
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -132,7 +132,8 @@ def decode_masks(plan: MaskPlan, out: Any, threads: int, decoder: str) -> RowErr
 def _load_pillow(decoder: str) -> Any:
     """Return the module `pillow_batch`. It is imported on first use, because most batches do not need Pillow."""
     if decoder == "native":
-        raise MissingExtraError("no native decoder supports this file", hint='decoder="auto" decodes it with Pillow')
+        hint = 'use decoder="auto" to decode it with Pillow'
+        raise MissingExtraError("no native decoder supports this file", hint=hint)
     from recordmill.decode import pillow_batch
     from recordmill.decode.pillow import import_pillow
 

@@ -91,7 +91,7 @@ def read_native_header(
 def decode_single(
     data: Any, options: DecodeOptions, output: OutputFormat, *, window: Window | None, upright: bool, max_pixels: int
 ) -> NDArray[Any] | None:
-    """Decode one image, or a window of it; None if the native decoder does not support the image."""
+    """Decode one image, or a window of it; return None if the native decoder does not support the image."""
     header = read_native_header(data, options, upright=upright, max_pixels=max_pixels)
     if header is None:
         return None

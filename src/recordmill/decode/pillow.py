@@ -44,8 +44,8 @@ def import_pillow() -> Any:
     try:
         from PIL import Image
     except ImportError:
-        hint = "pip install 'recordmill[image]'"
-        raise MissingExtraError("this image operation needs Pillow", hint=hint) from None
+        hint = "install it with: pip install 'recordmill[image]'"
+        raise MissingExtraError("this image operation requires Pillow", hint=hint) from None
     return Image
 
 
@@ -72,7 +72,7 @@ class open_image:  # noqa: N801
         if image.format == "EPS":
             image.close()
             raise ImageError(
-                "EPS is not supported, because it is a program that Pillow would run", kind="unsupported", found="EPS"
+                "EPS is not supported, because Pillow would run it as a program", kind="unsupported", found="EPS"
             )
         self._image = image
         return image
@@ -87,7 +87,7 @@ def _convert_error(error: Exception) -> ImageError:
     is_unknown = "cannot identify image file" in str(error)
     cause = "Pillow does not recognize its format" if is_unknown else str(error) or repr(error)
     is_bomb = type(error).__name__.startswith("DecompressionBomb")
-    hint = "PIL.Image.MAX_IMAGE_PIXELS sets Pillow's limit" if is_bomb else None
+    hint = "increase PIL.Image.MAX_IMAGE_PIXELS to accept larger images" if is_bomb else None
     kind = "limit_exceeded" if is_bomb else "bad_image"
     return ImageError(f"the image cannot be decoded: {cause}", kind=kind, hint=hint)
 
@@ -114,7 +114,7 @@ def check_pixel_count(width: int, height: int, max_pixels: int) -> None:
             kind="limit_exceeded",
             expected=f"at most {max_pixels:,} pixels",
             found=f"{width:,} x {height:,}",
-            hint="max_pixels= sets the limit",
+            hint="increase max_pixels= to accept larger images",
         )
 
 
@@ -141,16 +141,19 @@ def prepare_image(image: Image, data: Any, options: DecodeOptions) -> None:
         _prepare_jpeg(image, options)
     elif options.scale != 1:
         raise ImageError(
-            f"only JPEG can be decoded at 1/{options.scale}", kind="bad_scale", expected="JPEG", found=str(image.format)
+            f"only JPEG can be decoded at scale 1/{options.scale}",
+            kind="bad_scale",
+            expected="JPEG",
+            found=str(image.format),
         )
 
 
 def _prepare_jpeg(image: Image, options: DecodeOptions) -> None:
     if options.dct != "accurate":
-        raise _unsupported_option_error("the fast inverse DCT", 'dct="accurate"')
+        raise _unsupported_option_error("the fast inverse DCT of JPEG", 'dct="accurate"')
     reads_luma = options.channels == "gray" and options.gray == "libpng" and image.mode == "RGB"
     if options.upsampling != "fancy" and image.mode != "L" and not reads_luma:
-        raise _unsupported_option_error("plain upsampling", 'upsampling="fancy"')
+        raise _unsupported_option_error("plain upsampling of JPEG", 'upsampling="fancy"')
     if options.scale == 1 and not reads_luma:
         return
     expected = tuple(-(-side // options.scale) for side in image.size)
@@ -158,11 +161,11 @@ def _prepare_jpeg(image: Image, options: DecodeOptions) -> None:
     image.draft("L" if reads_luma else None, target if options.scale > 1 else None)  # type: ignore[arg-type]
     scale: tuple[int, ...] = image.decoderconfig[:1]  # type: ignore[attr-defined]
     if image.size != expected or (options.scale > 1 and scale != (options.scale,)):
-        raise _unsupported_option_error(f"scale 1/{options.scale} for such a small image", "scale=1")
+        raise _unsupported_option_error(f"scale 1/{options.scale} for such a small JPEG", "scale=1")
 
 
 def _unsupported_option_error(feature: str, alternative: str) -> ImageError:
-    return ImageError(f"Pillow does not support {feature} of JPEG", kind="unsupported", hint=f"use {alternative}")
+    return ImageError(f"Pillow does not support {feature}", kind="unsupported", hint=f"use {alternative}")
 
 
 def check_depth(image: Image, data: Any) -> None:
@@ -195,7 +198,10 @@ def to_16_bits(image: Image) -> Image:
     values = np.asarray(image)
     if values.min(initial=0) < 0 or values.max(initial=0) > 0xFFFF:
         raise ImageError(
-            "the image has gray values outside 16 bits", kind="lost_depth", expected="0 to 65535", found=image.mode
+            "the image has gray values that do not fit into 16 bits",
+            kind="lost_depth",
+            expected="0 to 65535",
+            found=image.mode,
         )
     gray: Image = import_pillow().fromarray(values.astype(np.uint16))
     return gray
@@ -275,7 +281,7 @@ def _read_16_bit_gray(image: Image, options: DecodeOptions) -> NDArray[Any]:
         kind="lost_depth",
         expected="8 bits per sample",
         found="16",
-        hint='dtype="uint16" or a float dtype keeps all 16 bits',
+        hint='set dtype="uint16" or a float dtype to keep all 16 bits',
     )
 
 
@@ -294,11 +300,11 @@ def _read_gray(image: Image, options: DecodeOptions) -> NDArray[np.uint8]:
         return _rgb_to_gray_opencv(_read_rgb(image, options))
     if image.mode == "CMYK":
         raise ImageError(
-            "a CMYK image has no luma plane from which to read gray levels",
+            "a CMYK image has no luma plane, so it cannot be decoded as gray",
             kind="unsupported",
             expected="gray or YCbCr",
             found="CMYK",
-            hint='like="pillow" converts it',
+            hint='set like="pillow", which computes gray from RGB',
         )
     rgb = np.asarray(image.convert("RGB"))
     if image.format == "PNG":
@@ -312,11 +318,11 @@ def _check_gamma(image: Image) -> None:
     gamma = 0.45455 if "srgb" in image.info else image.info.get("gamma", 1.0)
     if "icc_profile" not in image.info and abs(gamma - 1) > _MIN_GAMMA_DIFFERENCE:
         raise ImageError(
-            "conversion of this color image to gray in linear light is not supported",
+            "converting this color image to gray in linear light is not supported",
             kind="unsupported",
             expected="8 bits per sample, or no gAMA and sRGB chunk",
             found=f"gamma {gamma:g}",
-            hint='like="pillow" ignores the gamma',
+            hint='set like="pillow", which ignores the gamma',
         )
 
 
@@ -381,9 +387,9 @@ def _gray_scale_factor(image: Image, data: Any) -> np.uint8:
 
 def _mask_error(found: str) -> ImageError:
     return ImageError(
-        "the image cannot hold the classes of a mask",
+        "the image is not a mask of class labels",
         kind="bad_mask",
         expected="lossless palette or gray image",
         found=found,
-        hint="classes cannot be recovered from colors or lossy encodings; use the original masks",
+        hint="use the original masks, because classes cannot be recovered from colors or lossy encodings",
     )

@@ -91,7 +91,7 @@ def _check_channels(plan: ImagePlan, channels: int) -> None:
 
 def _channel_error(name: str, kind: str, channels: int, found: int) -> ImageError:
     return ImageError(
-        f"{name} must have 1 value or 1 per channel of the image",
+        f"{name} must have 1 value, or 1 per channel of the image",
         kind=kind,
         expected=f"1 or {channels}",
         found=str(found),
@@ -145,7 +145,7 @@ def _resize_mask_to_image(
             kind="size_mismatch",
             expected=f"{image_width} x {image_height}",
             found=f"{width} x {height}",
-            hint="Mask(fit=True) resizes masks to the size of their images",
+            hint="use Mask(fit=True) to resize masks to the size of their images",
         )
     if (width, height) == (decoded_width, decoded_height):
         return classes

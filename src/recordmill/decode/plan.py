@@ -184,7 +184,7 @@ class MaskPlan:
         Width and height of the upright images, and of the images as decoded. None for masks without an image, which
         are only decoded.
     fit : bool
-        True to resize a mask whose size differs from its image's.
+        True to resize a mask whose size differs from that of its image.
     rule : str
         ``"library:nearest"`` of resizing.
     dtype : str
@@ -208,7 +208,7 @@ class MaskPlan:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CompiledImageSpec:
-    """An image spec, and all that can be computed from the spec before images are read.
+    """An image spec, with everything that is computed from it before images are read.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ class CompiledImageSpec:
 
 @lru_cache(256)
 def compile_image_spec(spec: Image) -> CompiledImageSpec:
-    """Resolve the defaults of an image spec, and compute all that does not depend on the images."""
+    """Resolve the defaults of an image spec, and compute everything that does not depend on images."""
     preset = find_preset(spec.like)
     channels: Any = spec.channels or preset.channels
     dtype = spec.dtype or ("uint8" if spec.mean is None and spec.std is None else "float32")

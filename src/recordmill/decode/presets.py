@@ -1,4 +1,4 @@
-"""Presets of the ``like=`` parameter: how each framework decodes and resizes; and the resize kernels."""
+"""Presets of the ``like=`` parameter, which describe how frameworks decode and resize, and the resize kernels."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def parse_kernel(kernel: str | None, like: str) -> str:
     library = library or find_preset(like).library
     if name not in KERNELS.get(library, ()):
         known = ", ".join(f"{library}:{name}" for library, names in KERNELS.items() for name in names)
-        raise ValueError(f"kernel must be one of {known}; got {kernel!r} with like={like!r}")
+        raise ValueError(f"kernel must be one of {known}, got {kernel!r} with like={like!r}")
     return f"{library}:{name}"
 
 

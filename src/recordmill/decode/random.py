@@ -102,7 +102,7 @@ class Draws:
     def uniform(
         self, positions: ArrayLike, stage: int, count: int = 1, first: int = 0, low: float = 0.0, high: float = 1.0
     ) -> NDArray[np.float64]:
-        """Return numbers that are uniform in [low, high), with all 53 bits of the fraction random.
+        """Return numbers that are uniform in [low, high), each computed from 53 random bits.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ class Draws:
         """
         steps = np.cumsum(np.asarray(weights, np.float64))
         if steps.ndim != 1 or not len(steps) or (np.diff(steps, prepend=0) < 0).any() or not steps[-1] > 0:
-            raise ValueError("weights must be non-negative, with at least one above 0")
+            raise ValueError("weights must be a non-empty sequence of non-negative numbers, not all 0")
         unit = self.uniform(positions, stage, 1, first)[:, 0]
         last = int(np.flatnonzero(np.diff(steps, prepend=0))[-1])
         indices: NDArray[np.int64] = np.minimum(np.searchsorted(steps, unit * steps[-1], side="right"), last)
@@ -244,7 +244,7 @@ def parse_rng(rng: Draws | int | None, epoch: int = 0) -> Draws | None:
     """Convert the arguments `rng` and `epoch` of a public function to Draws."""
     if rng is None or isinstance(rng, Draws):
         if epoch and (rng is None or rng.epoch != epoch):
-            raise ValueError("epoch= requires rng=seed; Draws(seed, epoch) has its own epoch")
+            raise ValueError("epoch cannot be combined with rng=Draws(seed, epoch), which already has an epoch")
         return rng
     if isinstance(rng, bool) or not isinstance(rng, int | np.integer):
         raise TypeError(f"rng must be an integer seed or Draws(seed, epoch), got {type(rng).__name__}")

@@ -91,7 +91,7 @@ class BatchState:
     def column(self, feature: str, *, consume: bool = True) -> Any:
         """Return the column of a feature. With `consume`, the result of the batch does not contain the input column."""
         if feature not in self.columns:
-            hint = "name the spec after its feature, or set feature="
+            hint = "name the spec after a feature of the batch, or set feature= in the spec"
             raise FeatureError(
                 f"the batch has no feature '{feature}'", expected=", ".join(self.columns), found=feature, hint=hint
             )

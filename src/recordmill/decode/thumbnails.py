@@ -72,7 +72,7 @@ def read_thumbnail(data: bytes, size: int, *, max_pixels: int = MAX_PIXELS) -> P
 
 
 def _decode_scaled(data: bytes, image_format: str | None, size: int, max_pixels: int) -> NDArray[Any]:
-    """Decode an image, a large JPEG at a reduced scale, to an array of shape (height, width, channels)."""
+    """Decode an image to an array of shape (height, width, channels). A large JPEG is decoded at a reduced scale."""
     channels: Literal["stored", "rgb"] = "stored" if image_format in _FORMATS_WITH_ALPHA else "rgb"
     longer_side = int(image_sizes([data], max_pixels=max_pixels).max()) if image_format == "jpeg" else 0
     for scale in (*(scale for scale in _SCALES if longer_side >= scale * size), 1):

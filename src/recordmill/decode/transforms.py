@@ -152,12 +152,12 @@ def _check_boxes(pixels: Pixels, boxes: NDArray[Any], indices: NDArray[Any]) -> 
     if pixels.ndim != 4 or 0 in pixels.shape[1:]:
         raise ValueError(f"array must have shape (images, height, width, channels), got {pixels.shape}")
     if indices.ndim != 1 or boxes.shape != (len(indices), 4):
-        raise ValueError(f"boxes must have shape (boxes, 4) and images (boxes,), got {boxes.shape} and {indices.shape}")
+        raise ValueError(f"boxes and images must have shapes (n, 4) and (n,), got {boxes.shape} and {indices.shape}")
     if len(indices) and not 0 <= indices.min() <= indices.max() < len(pixels):
         found = indices.min() if indices.min() < 0 else indices.max()
         raise ValueError(f"each image index in `images` must be from 0 to {len(pixels) - 1}, got {found}")
     if not np.isfinite(boxes).all():
-        raise ValueError("boxes must be finite numbers")
+        raise ValueError("boxes must contain only finite numbers")
 
 
 @suggest_arguments
@@ -402,7 +402,7 @@ def _check_image(array: ArrayLike, dtypes: Sequence[str] = _DTYPES) -> Pixels:
 
 def _check_dtype(pixels: Pixels, dtypes: Sequence[str] = _DTYPES) -> None:
     if pixels.dtype.name not in dtypes:
-        raise TypeError(f"array must be of {' or '.join(dtypes)}, got {pixels.dtype}")
+        raise TypeError(f"array must have dtype {' or '.join(dtypes)}, got {pixels.dtype}")
 
 
 def _check_matrix(matrix: ArrayLike) -> NDArray[np.float64]:

@@ -126,11 +126,11 @@ def build_recoding(
         }
         names = [name for name, value in changes.items() if value is not None]
         if names:
-            raise ValueError(f"{', '.join(names)} cannot be used without encode=, which must be one of {_ENCODINGS}")
+            raise ValueError(f"{', '.join(names)} cannot be used without encode=; set encode= to one of {_ENCODINGS}")
         return None
     _check_choice("encode", encode, get_args(Encoding))
     if quality is not None and encode not in ("jpeg", "webp"):
-        raise ValueError(f"quality is not supported for {encode}, which is lossless")
+        raise ValueError(f'quality cannot be combined with encode="{encode}", which is lossless')
     if quality is not None and not 1 <= quality <= 100:
         raise ValueError(f"quality must be from 1 to 100, got {quality}")
     if resize is not None and resize < 1:
@@ -138,7 +138,7 @@ def build_recoding(
     if center_crop is not True and center_crop is not False and center_crop < 1:
         raise ValueError(f"center_crop must be True, False or a positive number of pixels, got {center_crop}")
     if restart_markers is not None and encode != "jpeg":
-        raise ValueError(f"restart_markers is not supported for {encode}")
+        raise ValueError(f'restart_markers requires encode="jpeg", got encode="{encode}"')
     return Recoding(
         encode, 95 if quality is None else quality, resize, center_crop, color, exif, restart_markers is not False
     )

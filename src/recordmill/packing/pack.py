@@ -82,8 +82,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
     ----------
     source : Source, path, or iterable of mappings or bytes
         Source of image files: `ImageFolder`, `LabelFile`, `ListFile`, `Table`, `ImagePairs`, or a path, for which one
-        of these is chosen. Instead of a source, an iterable of examples (mappings from feature names to values) or of
-        payloads (bytes) can be given; it is written as by `ShardWriter`.
+        of these is chosen. Or an iterable of examples (mappings from feature names to values) or payloads (bytes),
+        which are written as with `ShardWriter`.
     destination : path
         Prefix of the shard names, or the name of a single shard.
     format : str, optional
@@ -129,8 +129,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
     exif : bool
         Whether to rotate images by their EXIF orientation.
     restart_markers : bool, optional
-        Whether JPEG images get a restart marker after each row of blocks, which allows decoding a crop without the
-        rows above it. True by default; files become 0.1 % larger.
+        Whether to write a restart marker after each row of blocks of JPEG images. A crop can then be decoded without
+        the rows above it. True by default; files become 0.1 % larger.
     mask : str
         How masks are stored. "png" stores the bytes of the mask file, "raw" stores its values as an array of uint8 or
         little-endian uint16 with the features ``height``, ``width`` and ``dtype``.
@@ -201,7 +201,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
     """
     if entry_points and index == "never":
         raise ValueError(
-            'entry_points=True writes a file beside each shard, so it cannot be combined with index="never"'
+            'entry_points=True cannot be combined with index="never", because entry points are stored beside each shard'
         )
     options = PackOptions(
         format=format,
@@ -245,14 +245,14 @@ def pack(  # noqa: PLR0913 (the options of one command)
         source = detect_source(source)
     if isinstance(source, Source):
         if schema is not None:
-            raise ValueError("schema is only supported for examples: a source of files determines its own schema")
+            raise ValueError("schema is only supported for examples; a source of files determines its own schema")
         items = source.rows()
         packer = FilePacker(items, destination, format_, outputs, records, images, run)
         result = packer.run(shuffle, Progress(len(items), progress))
     else:
         if images != ImageOptions(check=images.check) or records != RecordOptions(payload) or resume:
             raise ValueError(
-                "resume and the options of images and labels require a source of files: examples are written unchanged"
+                "resume and the options of images and labels require a source of files; examples are written unchanged"
             )
         result = _pack_examples(source, destination, format_.name, outputs, payload, schema, shuffle, progress, run)
     if entry_points:
@@ -277,7 +277,7 @@ def _pack_examples(  # noqa: PLR0913, PLR0917 (the options of `pack`)
         raise InputError(
             "the source cannot be packed",
             kind="bad_source",
-            expected="a source of files, or an iterable of mappings",
+            expected="a source of files, or an iterable of mappings or bytes",
             found=type(source).__name__,
         )
     total = len(source) if isinstance(source, Sequence) else None
@@ -310,7 +310,7 @@ def _pack_examples(  # noqa: PLR0913, PLR0917 (the options of `pack`)
 def _shuffle_examples(source: Iterable[Any], seed: int) -> Iterable[Any]:
     if not isinstance(source, Sequence):
         raise InputError(
-            "only a sequence of examples can be shuffled",
+            "examples must be a sequence if they are shuffled",
             kind="bad_source",
             expected="len() and indexing",
             found=type(source).__name__,

@@ -190,12 +190,12 @@ class ShardPacker:
         origin = self.items.describe_origin(position)
         context = f"listed in {origin}; " if origin else ""
         is_outside = cause.startswith(OUTSIDE)
-        accept = "allow_outside=True accepts such images, " if is_outside else ""
+        accept = "allow_outside=True to accept such images, or " if is_outside else ""
         return ImageError(
             f"the image cannot be packed: {cause}",
             kind="outside_root" if is_outside else "bad_image",
             shard=path,
-            hint=f'{context}{accept}on_error="skip" skips such images and reports them',
+            hint=f'{context}use {accept}on_error="skip" to skip and report such images',
         )
 
 
@@ -277,7 +277,7 @@ class FilePacker:
         )
 
     def expected_paths(self, dataset: DatasetOutput) -> list[str]:
-        """Return the final paths of the shards, as far as their number is known."""
+        """Return the final paths of the shards; an empty list if the number of shards is not known yet."""
         return [] if self._is_rolling else dataset.shard_paths(self.outputs.shards or 1)
 
     def _restore_shards(self, dataset: DatasetOutput, record: RunRecord, run: PackRun) -> dict[int, ShardOutput]:
@@ -321,7 +321,7 @@ class FilePacker:
         check_output_compression(self.format, self.outputs.compression)
         if has_masks and recoding is not None and recoding.exif:
             raise ValueError(
-                "exif cannot be combined with pairs of image and mask: masks have no EXIF data and would not be rotated"
+                "exif cannot be combined with pairs of image and mask, because masks have no EXIF data to rotate them"
             )
         if not has_masks and self.images.mask != "png":
             raise ValueError(f"mask={self.images.mask!r} requires pairs of image and mask, but the source has no masks")
@@ -330,7 +330,7 @@ class FilePacker:
         num_shards, num_items = self.outputs.shards or 1, len(self.items)
         if num_shards > num_items and self.format.framing.min_payload_bytes:
             raise InputError(
-                f"some of {num_shards} shards would be empty, which readers of {self.format.name} do not support",
+                f"some of the shards would be empty, but readers of {self.format.name} do not support empty shards",
                 kind="empty_shard",
                 expected=f"at most {num_items} shards",
                 found=str(num_shards),

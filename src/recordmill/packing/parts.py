@@ -126,12 +126,12 @@ def _check_versions(plan: PackPlan, part: int) -> None:
     for name, version in find_versions(plan.builder).items():
         if version != plan.versions.get(name):
             raise PlanError(
-                f"the version of {name} on {platform.node()} differs from that of the process that made the plan",
+                f"the version of {name} on {platform.node()} differs from the version that was used to make the plan",
                 kind="different_version",
                 part=part,
                 expected=plan.versions.get(name, "none"),
                 found=version,
-                hint="install the same versions everywhere, because they determine the bytes of the shards",
+                hint="install the same versions on all machines, because they determine the bytes of the shards",
             )
 
 
@@ -149,23 +149,24 @@ def _load_items(plan: PackPlan, part: int) -> PartItems | None:
         _raise_missing_plan(plan, part)
     except ValueError as error:
         raise PlanError(
-            f"the items of the part are damaged: {error}",
+            f"the file with the items of the part is damaged: {error}",
             kind="bad_plan",
             part=part,
             shard=path,
-            hint="make the plan again with resume=True, which keeps the packed parts",
+            hint="make the plan again with resume=True to keep the packed parts",
         ) from None
 
 
 def _raise_missing_plan(plan: PackPlan, part: int | None) -> NoReturn:
     folder = os.path.dirname(plan.destination)
     exists = os.path.isdir(folder) or is_address(folder)
+    reason = "" if exists else ", because this folder does not exist on this machine"
     raise PlanError(
-        f"{platform.node()} does not find the plan in {folder}" + ("" if exists else ", which does not exist there"),
+        f"{platform.node()} does not find the plan in {folder}{reason}",
         kind="missing_plan",
         part=part,
-        hint="every machine must reach the destination under this path; a plan also ends if another writer takes over "
-        "its destination, and then has to be made again",
+        hint="make the destination accessible under this path on every machine; make the plan again if another writer "
+        "has taken over the destination",
     )
 
 
@@ -188,10 +189,10 @@ def _check_unchanged(part: int, items: PartItems, stamps: NDArray[np.uint32]) ->
     if not np.array_equal(stamps, items.stamps):
         changed = np.flatnonzero(stamps != items.stamps) if len(stamps) == len(items.stamps) else [0]
         raise ResumeError(
-            f"part {part} cannot be resumed: an image has changed since it was packed",
+            f"part {part} cannot be resumed: an image has changed since the part was packed",
             kind="changed_input",
             shard=items.items.paths()[int(changed[0])],
-            hint="restore the image, or plan without resume=True, which starts again",
+            hint="restore the image, or make the plan without resume=True to start again",
         )
 
 
@@ -269,7 +270,7 @@ class _PartWriter:
                 kind="changed_input",
                 part=self._part,
                 shard=chunk.items.paths()[int(changed[0])],
-                hint="restore the image, or make the plan again with resume=True, which keeps the packed parts",
+                hint="restore the image, or make the plan again with resume=True to keep the packed parts",
             )
 
     def _prepare(self, output: ShardOutput) -> PackedShard:
@@ -386,9 +387,9 @@ def _load_records(plan: PackPlan, folder: str) -> list[PartRecord]:
     if missing:
         listed = ", ".join(map(str, missing[:_MAX_LISTED])) + (", …" if len(missing) > _MAX_LISTED else "")
         raise PlanError(
-            f"{len(missing):,} of {plan.num_parts:,} parts are not packed, or damaged: {listed}",
+            f"{len(missing):,} of {plan.num_parts:,} parts are missing or damaged: {listed}",
             kind="missing_part",
             part=missing[0],
-            hint=f"call pack_part(plan, {missing[0]}) and so on for them, then finish_pack(plan) again",
+            hint="call pack_part(plan, part) for each of these parts, then finish_pack(plan) again",
         )
     return [record for record in records if record is not None]

@@ -30,7 +30,7 @@ from recordmill.storage.local import LOCAL
 from recordmill.suggestions import check_option_names, suggest_arguments
 
 _VERSION = 1
-# `pack_part` takes these options itself.
+# These are options of `pack_part`.
 _OPTIONS_OF_PARTS = ("workers", "worker_kind")
 
 
@@ -144,7 +144,7 @@ class PackPlan:
                 f"the file is not a plan: {error}",
                 kind="bad_plan",
                 shard=os.fspath(path),
-                hint="write it again with PackPlan.save",
+                hint="write the plan again with PackPlan.save",
             ) from None
 
 
@@ -231,7 +231,7 @@ def plan_pack(source: Source | str | os.PathLike[str], destination: str | os.Pat
             kind="bad_source",
             expected="a Source or a path",
             found=type(source).__name__,
-            hint="pack() and ShardWriter write examples",
+            hint="use pack() or ShardWriter to write examples",
         )
     packer = FilePacker(
         source.rows(),
@@ -248,7 +248,7 @@ def plan_pack(source: Source | str | os.PathLike[str], destination: str | os.Pat
 def _check_options(options: dict[str, Any]) -> PackOptions:
     for name in _OPTIONS_OF_PARTS:
         if name in options:
-            raise TypeError(f"plan_pack() does not take {name!r}, which is an argument of pack_part()")
+            raise TypeError(f"plan_pack() does not support the argument {name!r}; pass it to pack_part()")
     names = [field.name for field in fields(PackOptions) if field.name not in _OPTIONS_OF_PARTS]
     check_option_names("plan_pack", options, names)
     return PackOptions(**options)

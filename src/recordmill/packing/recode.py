@@ -85,7 +85,7 @@ def recode_image(data: Any, recoding: Recoding) -> tuple[bytes, Shape]:
 def recode_png_files(files: Ragged, recoding: Recoding) -> tuple[Ragged, list[Shape | None]]:
     """Recode PNG files natively; return their new bytes and shapes.
 
-    The shape is None for files that need `recode_image`: other formats, and PNG files with other content than plain
+    The shape is None for files that need `recode_image`: other formats, and PNG files that contain more than plain
     8-bit pixels.
     """
     if recoding.encode != "png" or not recoding.keeps_size:
@@ -183,7 +183,7 @@ def _transform_mask(image: Image, recoding: Recoding | None) -> Image:
             kind="bad_mask",
             expected="a palette or gray image",
             found=f"mode {mask.mode}",
-            hint="colors cannot be converted back to classes: use the original palette files",
+            hint="use the original palette files, because colors cannot be converted back to classes",
         )
     return mask
 
@@ -205,7 +205,7 @@ def _transform_image(image: Image, recoding: Recoding, *, nearest: bool) -> Imag
                 kind="small_image",
                 expected=f"at least {recoding.center_crop} pixels per side",
                 found=f"{image.width} x {image.height}",
-                hint="resize first: resize=...",
+                hint="resize the image before the crop with resize=...",
             )
         image = _crop_center(image, recoding.center_crop)
     return image
@@ -246,7 +246,7 @@ def _convert_mode(image: Image, recoding: Recoding) -> Image:
                 kind="lost_depth",
                 expected="8 bits per sample",
                 found="16",
-                hint='encode="png" keeps 16 bits; without encode= the file is stored unchanged',
+                hint='use encode="png" to keep 16 bits, or omit encode= to store the file unchanged',
             )
         return image
     if recoding.color is not None:
@@ -272,7 +272,7 @@ def _check_encodable_size(size: tuple[int, int], encoding: Encoding) -> None:
             kind="limit_exceeded",
             expected=f"at most {limit:,} pixels per side",
             found=f"{size[0]} x {size[1]}",
-            hint='encode="png" and encode="tiff" store larger images',
+            hint='use encode="png" or encode="tiff" for larger images',
         )
 
 

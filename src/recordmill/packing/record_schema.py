@@ -196,14 +196,14 @@ def _find_label_row(labels: Labels, position: int) -> int:
 
 def _label_error(items: Items, row: int, value: Any, kind: Kind) -> LabelError:
     if isinstance(value, float) and not math.isfinite(value):
-        expected, hint = "a finite number", 'add the missing label; label_kind="float32" stores this value unchanged'
+        expected, hint = "a finite number", 'add the missing label, or use label_kind="float32" to store this value'
     else:
         integral = not isinstance(value, float) or value.is_integer()
         expected = "an integer that float32 represents exactly" if kind == "float32" else f"an integer of {kind}"
-        hint = f'use label_kind="{"int64" if integral else "float32"}", in a format that supports it'
+        hint = f'use label_kind="{"int64" if integral else "float32"}" and a format that supports it'
     origin = items.describe_origin(row)
     return LabelError(
-        f"the label of {items.names[row]!r} cannot be stored as {kind}" + (f", {origin}" if origin else ""),
+        f"the label of {items.names[row]!r}{f' ({origin})' if origin else ''} cannot be stored as {kind}",
         kind="bad_label",
         shard=items.paths()[row],
         expected=expected,

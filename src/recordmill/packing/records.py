@@ -273,7 +273,7 @@ def _check_equal_shapes(
 ) -> None:
     for row, (shape, mask_shape) in enumerate(zip(shapes, mask_shapes, strict=True)):
         if shape and mask_shape and tuple(shape) != tuple(mask_shape):
-            cause = f"the mask has {mask_shape[0]} x {mask_shape[1]} pixels, its image {shape[0]} x {shape[1]}"
+            cause = f"the mask has {mask_shape[0]} x {mask_shape[1]} pixels, but its image has {shape[0]} x {shape[1]}"
             failures.setdefault(row, (paths[row], cause))
 
 
@@ -282,4 +282,4 @@ def _find_non_images(files: Ragged) -> list[int]:
 
 
 def _describe_non_image(data: bytes) -> str:
-    return f"not an image: the file starts with {data[:8].hex(' ')}" if data else "the file is empty"
+    return f"the file is not an image: it starts with the bytes {data[:8].hex(' ')}" if data else "the file is empty"

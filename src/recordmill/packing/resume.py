@@ -158,7 +158,7 @@ def check_unchanged(shard: FinishedShard, items: Items, order: Order) -> None:
             "the interrupted run cannot be resumed: an image has changed since it was packed",
             kind="changed_input",
             shard=paths[int(changed[0])],
-            hint="restore the image, or pack without resume=True, which starts again",
+            hint="restore the image, or pack without resume=True to start again",
         )
 
 
@@ -227,7 +227,7 @@ class RunRecord:
                     f"the interrupted run cannot be resumed: {change}",
                     kind="different_run",
                     shard=self._path,
-                    hint="restore the source and the options, or pack without resume=True, which starts again",
+                    hint="restore the source and the options, or pack without resume=True to start again",
                 )
 
     def add(self, shard: FinishedShard) -> None:
@@ -282,7 +282,7 @@ class TaskRecorder:
         self._stamps, self._skipped = [stamps[count:]], self._skipped[len(skipped) :]
 
     def _find_stop(self, num_records: int) -> int:
-        """Return the end of the range of items that yielded the next `num_records` records or were skipped there."""
+        """Return the end of the range of items that contains the next `num_records` records and the skipped items."""
         stop = self._start + num_records
         for position, *_ in self._skipped:
             if position < stop:

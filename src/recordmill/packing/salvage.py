@@ -235,7 +235,7 @@ def salvage_shards(
 
 
 def _add_missing_shards(result: SalvageResult, selection: Selection) -> SalvageResult:
-    """Add a lost range for each missing shard that the manifest lists or the total in the names counts."""
+    """Add a lost range for each shard that is missing according to the manifest or the shard names."""
     counts = selection.count_missing_records()
     lost = [
         LostRange(path, 0, None, "missing_shard", "the shard does not exist", counts.get(path, 1), path in counts)
@@ -253,7 +253,7 @@ def _add_missing_shards(result: SalvageResult, selection: Selection) -> SalvageR
 def _choose_format(
     storage: Storage, destination: str, name: str | None, files: Sequence[str], options: Mapping[str, Any]
 ) -> Format:
-    """Choose the format of the new shards: the named one, that of the destination's suffix, or that of the sources."""
+    """Choose the format of the new shards: by its name, by the suffix of the destination, or as in the sources."""
     if name is not None:
         return get_format(name)
     stem = destination.removesuffix(".gz").removesuffix(".zlib")
@@ -263,7 +263,7 @@ def _choose_format(
     found = {shard.format.name: shard.format for shard in _open_readable_shards(storage, files, options)}
     if len(found) > 1:
         names = ", ".join(sorted(found))
-        raise ValueError(f"the sources have different formats ({names}): choose one for the new shards with format=...")
+        raise ValueError(f"the sources have different formats ({names}); set format= for the new shards")
     return next(iter(found.values()), next(iter(FORMATS.values())))
 
 
@@ -283,7 +283,7 @@ def check_no_source(storage: Storage, sources: Sequence[str], replaced: Sequence
         for name in _list_companions(path):
             if (source := kept.get(_identify(storage, name))) is not None:
                 raise InputError(
-                    "the destination would replace one of the sources, or a file beside it",
+                    "the destination would replace one of the sources, or a file beside a source",
                     kind="same_file",
                     shard=source,
                     found=name,
@@ -410,7 +410,7 @@ class _Salvage:
                     offset=offset,
                     expected=error.expected,
                     found=error.found,
-                    hint="choose another format for the new shards: format=...",
+                    hint="choose another format for the new shards with format=...",
                 ) from None
 
     def _find_keys(self, records: SoundRecords) -> list[str] | None:

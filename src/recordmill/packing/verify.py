@@ -164,7 +164,7 @@ class ShardVerifier:
 
 
 def _decode_images(collection: ShardCollection) -> tuple[list[Fault], list[str]]:
-    """Decode all images; return a fault for each that cannot be decoded, and the features that were decoded."""
+    """Decode all images; return a fault for each invalid image, and the features that were decoded."""
     features = _find_image_features(collection)
     faults: list[Fault] = []
     for start in range(0, len(collection), _CHUNK_RECORDS):

@@ -64,10 +64,10 @@ def create_overlay(value: Any) -> bytes:
         If the value is not a PNG of class labels.
     """
     if not isinstance(value, bytes):
-        raise ImageError("the feature is no encoded mask", kind="bad_image")
+        raise ImageError("the feature is not an encoded mask", kind="bad_image")
     mask = decode_png(value, palette="indices")
     if mask.ndim != 2:
-        raise ImageError("the image has colors, so it is no mask of class labels", kind="bad_image")
+        raise ImageError("the image has colors, so it is not a mask of class labels", kind="bad_image")
     return encode_mask(to_labels(mask))
 
 

@@ -90,7 +90,7 @@ class Preview:
         spec = _list_specs(pipeline).get(name)
         images = _find_sample_images(sample, name, spec)
         if not 0 <= number < len(images):
-            raise KeyError(f"the sample has {len(images)} images in feature {name!r}, not number {number}")
+            raise KeyError(f"image {number} is out of range for {len(images)} images in feature {name!r}")
         is_mask = isinstance(spec, Mask)
         return encode_mask(to_labels(images[number])) if is_mask else encode_pixels(to_levels(images[number], spec))
 

@@ -40,8 +40,8 @@ _KEY_FEATURES = ("key", "__key__", "name", "filename", "image/filename", "id", "
 class ViewedRecords:
     """The records of a dataset as JSON. May be used by several threads.
 
-    A position is the index of a record among the records of all shards. For a dataset with stages that change samples,
-    and for a mixture of datasets, the records that it reads are shown.
+    A position is the index of a record among the records of all shards. If the dataset has stages that change samples,
+    or is a mixture of datasets, its source records are shown.
 
     Parameters
     ----------
@@ -113,7 +113,9 @@ class ViewedRecords:
         collection, record = self.find(position)
         size = collection.count_record_bytes(record)
         if size > _MAX_CELL_BYTES:
-            raise LimitError(f"the record has {size:,} bytes; the grid reads only up to {_MAX_CELL_BYTES:,}")
+            raise LimitError(
+                f"the record has {size:,} bytes; the grid reads records of up to {_MAX_CELL_BYTES:,} bytes"
+            )
         return collection.__getitems__([record])[0]
 
     def read_example(self, position: int) -> dict[str, Any]:
@@ -157,7 +159,7 @@ class ViewedRecords:
         }
 
     def describe_record(self, position: int) -> dict[str, Any]:
-        """Return all features of a record, its images and overlays, and the place where it is stored."""
+        """Return all features of a record, its images and overlays, and where it is stored."""
         collection, record = self.find(position)
         reader, number = collection.find_reader(record)
         shard, _, offset = collection.where(record)
@@ -216,7 +218,9 @@ class ViewedRecords:
         """Return the bytes of one of the images of a feature."""
         images = list_images(self.read_feature(position, name))
         if not 0 <= number < len(images):
-            raise KeyError(f"feature {name!r} of record {position} has {len(images)} images")
+            raise KeyError(
+                f"image {number} is out of range for {len(images)} images in feature {name!r} of record {position}"
+            )
         return images[number]
 
     def create_thumbnail(self, position: int, name: str, number: int) -> bytes:
@@ -228,7 +232,9 @@ def _list_origin(dataset: Dataset) -> tuple[ShardRecords, Positions]:
     collections = [source for source in dataset.pipeline.sources if isinstance(source, ShardCollection)]
     if not collections or len(collections) != len(dataset.pipeline.sources):
         hint = "open shards with rm.open, or write the samples to shards with rm.pack"
-        raise InputError("the viewer shows records of shards, but the dataset has another source", hint=hint)
+        raise InputError(
+            "the viewer requires a dataset that reads shards, but this dataset has another source", hint=hint
+        )
     records = ShardRecords(collections)
     return records, range(len(records))
 

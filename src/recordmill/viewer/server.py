@@ -183,7 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             return json.loads(data) if data else None
         except ValueError as error:
-            raise RequestError(400, f"the body is no JSON: {error}") from None
+            raise RequestError(400, f"the body is not valid JSON: {error}") from None
 
     def _get_static(self, request: Request) -> Response:
         name = request.path[0] or "index.html"

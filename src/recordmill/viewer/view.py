@@ -82,7 +82,7 @@ def view(source: Dataset | Paths, *, port: int = 0, browser: bool = True) -> Vie
     Returns
     -------
     Viewer
-        Its `url` is the address of the page. Its `close` method, or the end of a ``with`` block, stops it.
+        The attribute `url` is the address of the page. `close`, or the end of a ``with`` block, stops the viewer.
 
     Raises
     ------

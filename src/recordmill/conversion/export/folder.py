@@ -26,11 +26,11 @@ class FolderWriter:
     def __init__(self, options: ExportOptions) -> None:
         if options.image is None:
             raise FeatureError(
-                "the source has no feature with images",
+                "no feature was recognized as the image",
                 kind="feature_mismatch",
                 expected="one feature of byte strings",
                 found=", ".join(options.schema or ()),
-                hint="name it with image_feature=...",
+                hint="pass the name of the image with image_feature=...",
             )
         self._image, self._label, self._key = options.image, options.label, options.key
         self._classes, self._result = options.classes, options.result

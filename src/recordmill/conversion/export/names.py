@@ -74,7 +74,7 @@ def split_suffix(name: str) -> tuple[str, str]:
 
 
 def _fold(name: str) -> str:
-    """Return a normalized name. It is the same for all names that some file systems do not distinguish."""
+    """Return a normalized name. Names that some file systems do not distinguish have the same normalized name."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
@@ -90,12 +90,12 @@ class NameRegistry:
     def __init__(self, path: str) -> None:
         self._path = path
         self._folders: set[str] = set()
-        # The latest names by their folded form, each with whether it is a folder. All others are in the database.
+        # The latest names by their folded form, and whether each is a folder. All other names are in the database.
         self._recent: dict[str, tuple[str, bool]] = {}
         self._database: sqlite3.Connection | None = None
 
     def add_folder(self, name: str) -> str | None:
-        """Reserve a folder for any number of files; return the reason if that is impossible, otherwise None."""
+        """Reserve a folder for any number of files; return the reason if this is impossible, otherwise None."""
         if name in self._folders:
             return None
         problem = self._insert(name, is_folder=True)
@@ -106,7 +106,7 @@ class NameRegistry:
         return problem
 
     def add_file(self, name: str) -> str | None:
-        """Reserve a file and the folders that contain it; return the reason if that is impossible, otherwise None."""
+        """Reserve a file and the folders that contain it; return the reason if this is impossible, otherwise None."""
         end = name.find("/")
         while end >= 0:
             problem = self.add_folder(name[:end])
@@ -153,7 +153,7 @@ class NameRegistry:
         try:
             yield
         except sqlite3.Error as error:
-            raise WriteError(f"cannot write the names of the files: {error}", shard=self._path) from error
+            raise WriteError(f"cannot store the file names of the export: {error}", shard=self._path) from error
 
     def close(self) -> None:
         """Close the database."""

@@ -153,7 +153,7 @@ class OutputBuffer:
         self.path = path
         if os.path.isdir(path):
             raise OutputExistsError(
-                "the destination is a folder", shard=path, hint="name a file, such as 'out/train.jsonl'"
+                "the destination is a folder", shard=path, hint="choose a file name, such as 'out/train.jsonl'"
             )
         if os.path.realpath(path) in set(map(os.path.realpath, sources)):
             raise _source_error(path)
@@ -203,7 +203,7 @@ def _check_folder(path: str, name: str, *, overwrite: bool, sources: Sequence[st
     if not os.path.lexists(path):
         return
     if not os.path.isdir(path):
-        raise OutputExistsError("the destination is a file", shard=name, hint="name a folder")
+        raise OutputExistsError("the destination is a file", shard=name, hint="choose the name of a folder")
     with os.scandir(path) as entries:
         if next(entries, None) is None:
             return
@@ -212,7 +212,7 @@ def _check_folder(path: str, name: str, *, overwrite: bool, sources: Sequence[st
     for folder in (os.getcwd(), os.path.expanduser("~")):
         if os.path.join(os.path.realpath(folder), "").startswith(inside):
             raise InputError(
-                f"the destination contains {folder}, so it is not replaced",
+                f"the destination cannot be replaced, because it contains {folder}",
                 kind="protected_folder",
                 shard=name,
                 hint="choose another folder",
@@ -223,7 +223,7 @@ def _exists_error(path: str) -> OutputExistsError:
     return OutputExistsError(
         "the destination exists and is not empty",
         shard=path,
-        hint="choose another name or use overwrite=True, which replaces the folder with all its files",
+        hint="choose another name or use overwrite=True to replace the folder with all its files",
     )
 
 

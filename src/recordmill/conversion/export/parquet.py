@@ -87,7 +87,7 @@ class ParquetWriter(FileWriter):
                 self._arrow.array([_to_plain(value, self._types[name])], self._types[name])
             except (TypeError, ValueError, self._arrow.ArrowException):
                 raise FeatureError(
-                    f"feature {name!r} does not fit its column",
+                    f"a value of feature {name!r} does not have the type of the Parquet column",
                     feature=name,
                     kind="feature_mismatch",
                     expected=str(self._types[name]),

@@ -81,16 +81,16 @@ def export(  # noqa: PLR0913 (the options of one command)
     classes : sequence of str, optional
         Class names in the order of the label numbers; by default those of the source.
     class_folders : bool, optional
-        Whether images are written to one folder per class; by default they are if there are labels and class names.
-        Only for "folder".
+        Whether to write images to one folder per class; by default True if there are labels and class names. Only for
+        "folder".
     max_shard_bytes : int, optional
         Size in bytes at which a new tar file begins, 1 GiB by default. Only for "webdataset".
     on_error : str
         Treatment of records that are damaged or cannot be written. "stop" raises the error, and nothing is written.
         "skip" lists them in the result.
     progress : bool or callable, optional
-        Whether to show progress on standard error; by default if that is a terminal. A callable receives the number
-        of finished records and the total, or None if the total is unknown.
+        Whether to show progress on standard error; by default only if it is a terminal. A callable receives the number
+        of finished records and the total number, which is None if unknown.
     overwrite : bool
         Whether to replace an existing file, or an existing folder with all files in it.
     storage_options : mapping of str to object, optional
@@ -168,12 +168,12 @@ def export(  # noqa: PLR0913 (the options of one command)
 def _check_options_have_effect(to: str, **options: tuple[object, Sequence[str]]) -> None:
     for name, (value, forms) in options.items():
         if value is not None and to not in forms:
-            raise ValueError(f"{name} has no effect with to={to!r}, but only with {' and '.join(forms)}")
+            raise ValueError(f'{name} has no effect with to="{to}", only with {" and ".join(forms)}')
 
 
 def _check_dataset(dataset: Dataset) -> None:
     if dataset.batch_stage is not None:
-        raise ValueError("export() takes samples, not batches; remove batch()")
+        raise ValueError("export() does not support a batched dataset; remove batch()")
     if dataset.pipeline.length is None:
         raise ValueError("an endless dataset cannot be exported; call repeat() with a number, or take()")
 

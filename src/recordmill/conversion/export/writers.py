@@ -154,10 +154,10 @@ def find_class(sample: Sample, labels: Sequence[int | float], classes: Sequence[
 def create_label_error(sample: Sample, expected: str, found: str) -> LabelError:
     """Create the error for a sample without a usable label."""
     return LabelError(
-        "the label is not a class",
+        "the label is not a class number",
         kind="bad_label",
         expected=expected,
         found=found,
-        hint='class_folders=False writes no class folders, on_error="skip" skips such records',
+        hint='use class_folders=False to write no class folders, or on_error="skip" to skip such records',
         **sample.locate(),
     )

@@ -138,7 +138,7 @@ def _read_along_values(column: Any, feature: str, row: int, count: int) -> NDArr
     values = np.atleast_1d(np.asarray(column[row]))
     if values.dtype.kind not in "iuf" or len(values) != count:
         raise FeatureError(
-            f"feature '{feature}', which along= names, must have one number per box",
+            f"feature '{feature}' in along= must have one number per box",
             kind="feature_mismatch",
             expected=f"{count} numbers",
             found=f"{values.dtype} of shape {values.shape}",

@@ -107,7 +107,7 @@ def _find_too_large_images(geometry: GeometryPlan, max_pixels: int) -> NDArray[n
 
 
 def _choose_decoding_scales(images: ImageBatch) -> Ints:
-    """Choose the largest denominator of the decoded size (1, 2, 4 or 8) with which no window must be enlarged."""
+    """Choose the largest denominator of the decoded size (1, 2, 4 or 8) that does not require enlarging a window."""
     scales = np.ones(len(images.rows), np.int64)
     for scale in (2, 4, 8):
         is_enough = (images.geometry.windows[:, 2:] // scale >= images.geometry.resized).all(axis=1)
@@ -123,7 +123,7 @@ def _small_image_error(geometry: GeometryPlan, number: int) -> ImageError:
         kind="small_image",
         expected=f"at least {width} x {height}",
         found=f"{found[0]} x {found[1]}",
-        hint='set small="pad" or small="enlarge", or resize= before the crop',
+        hint='set small="pad" or small="enlarge" in the crop, or set resize= to a larger size',
     )
 
 
@@ -134,7 +134,7 @@ def _large_image_error(geometry: GeometryPlan, number: int, limit: int) -> Limit
         kind="limit_exceeded",
         expected=f"at most {limit:,} pixels",
         found=f"{width:,} x {height:,}",
-        hint="max_pixels= sets the limit",
+        hint="increase max_pixels= to accept larger images",
     )
 
 
@@ -155,7 +155,7 @@ def _require_common_size(name: str, images: ImageBatch) -> tuple[int, int]:
             kind="size_mismatch",
             expected=f"{sizes[0, 0]} x {sizes[0, 1]}",
             found=f"{sizes[number, 0]} x {sizes[number, 1]}",
-            hint="set crop= or resize=(height, width); resize=number keeps aspect ratios; stack=False returns a list",
+            hint="set crop= or resize=(height, width) to get one size, or stack=False to get a list of arrays",
             position=int(images.rows[number]),
             feature=name,
         )
@@ -172,7 +172,7 @@ def _require_common_channels(name: str, images: ImageBatch) -> int:
             kind="channel_mismatch",
             expected=str(channels[0]),
             found=str(channels[others[0]]),
-            hint='set channels="rgb" or "gray"; stack=False returns a list',
+            hint='set channels="rgb" or channels="gray", or stack=False to get a list of arrays',
             position=int(images.rows[others[0]]),
             feature=name,
         )

@@ -67,7 +67,7 @@ def _require_common_shape(name: str, decoded: list[tuple[int, NDArray[Any]]]) ->
                 kind="size_mismatch",
                 expected=f"{shape[1]} x {shape[0]}",
                 found=f"{classes.shape[1]} x {classes.shape[0]}",
-                hint="masks follow crop= or resize= of their image; stack=False returns a list",
+                hint="set crop= or resize= of the images, which masks follow, or stack=False to get a list of arrays",
                 position=row,
                 feature=name,
             )

@@ -83,7 +83,7 @@ def _stack_arrays(state: BatchState, name: str, spec: Raw, rows: list[Any]) -> N
                 kind="size_mismatch",
                 expected=str(shape),
                 found=str(rows[row].shape),
-                hint="stack=False returns a list",
+                hint="set stack=False to get a list of arrays",
                 position=row,
                 feature=name,
             )

@@ -75,11 +75,11 @@ def parse_range(
 ) -> tuple[float, float]:
     """Return an option (lowest, highest) as floats; both numbers must be from `low` to `high`."""
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
-        raise TypeError(f"{name} must be (lowest, highest), got {value!r}")
+        raise TypeError(f"{name} must be a pair (lowest, highest), got {value!r}")
     first, last = (check_number(name, one, low, high) for one in value)
     if first > last or (exclude_low and first <= low):
         relation = "<" if exclude_low else "<="
-        raise ValueError(f"{name} must be (lowest, highest) with {low} {relation} lowest <= highest, got {value!r}")
+        raise ValueError(f"{name} must be a pair with {low} {relation} lowest <= highest, got {value!r}")
     return first, last
 
 

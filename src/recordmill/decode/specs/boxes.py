@@ -67,7 +67,7 @@ class Boxes(Spec):
         if feature is not None and not isinstance(feature, str):
             feature = tuple(feature)
             if len(feature) != 4:
-                raise ValueError(f"feature must be 1 name or 4 names, got {len(feature)}")
+                raise ValueError(f"feature must be one name or 4 names, got {len(feature)} names")
         self._set_fields(
             min_visible=check_number("min_visible", self.min_visible, 0, 1), along=tuple(self.along), feature=feature
         )

@@ -129,7 +129,7 @@ class RandomResizedCrop(Spec):
     """Crop a window of random area and aspect ratio, and resize it.
 
     Up to ten windows are drawn: the area uniformly from `scale`, the aspect ratio log-uniformly from `ratio`, the
-    position uniformly. If none fits into the image, the largest centered window of such an aspect ratio is used.
+    position uniformly. If none fits into the image, the largest centered window with an allowed aspect ratio is used.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class RandomAffine(Spec):
         check_choice("kernel", self.kernel, _KERNELS)
         translate = tuple(check_number("translate", one, 0, 1) for one in self.translate)
         if len(translate) != 2:
-            raise ValueError(f"translate must be fractions of width and height, got {self.translate!r}")
+            raise ValueError(f"translate must have two fractions, of width and height, got {self.translate!r}")
         self._set_fields(
             degrees=_parse_symmetric_range("degrees", self.degrees, 360),
             translate=translate,

@@ -49,7 +49,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 class Image(Spec):
     """Decode an image, then resize, crop, flip, warp, recolor and normalize it, in this order.
 
-    An option that is None has the default of the framework `like`; ``docs/guide/decoding.md`` has a table of defaults.
+    Options that are None take the defaults of the framework `like`, which ``docs/guide/decoding.md`` lists.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Image(Spec):
         Crop after `resize`.
     resize : Resize, int or (int, int), optional
         An integer is the length of the shorter side, a pair is (height, width). Cannot be combined with
-        RandomResizedCrop or with a GivenCrop that has a size, because these resize themselves.
+        RandomResizedCrop or with a GivenCrop that has a size, because these crops already resize the image.
     flip : bool, float, Flip or GivenFlip
         True flips left to right with a probability of 0.5; a number sets another probability.
     affine : RandomAffine, optional
@@ -172,7 +172,8 @@ class Image(Spec):
     def _apply_scale(self, scale: float) -> None:
         """Replace the option `scale` by the equivalent `white` and `dtype`."""
         if self.white != 1.0 or self.dtype in ("uint8", "uint16"):
-            raise ValueError("scale requires a float dtype and cannot be combined with white")
+            found = f"dtype={self.dtype!r} and white={self.white}"
+            raise ValueError(f"scale requires a float dtype and the default white=1.0, got {found}")
         self._set_fields(white=255 * scale, dtype=self.dtype or "float32", scale=None)
 
     def _check_geometry(self) -> None:
@@ -181,7 +182,8 @@ class Image(Spec):
         _check_type("affine", self.affine, RandomAffine)
         sized = isinstance(self.crop, RandomResizedCrop) or (isinstance(self.crop, GivenCrop) and self.crop.size)
         if sized and self.resize is not None:
-            raise ValueError(f"resize cannot be combined with {type(self.crop).__name__}, which resizes itself")
+            name = type(self.crop).__name__
+            raise ValueError(f"resize cannot be combined with {name}, which already resizes the image")
 
     def _check_color(self) -> None:
         for step in self.color:
@@ -189,16 +191,16 @@ class Image(Spec):
         if self.color and self.channels == "stored":
             raise ValueError('color cannot be combined with channels="stored"; use "rgb", "bgr" or "gray"')
         if self.color and self.dtype == "uint16":
-            raise ValueError('color steps work on 8-bit levels and cannot be combined with dtype="uint16"')
+            raise ValueError('color cannot be combined with dtype="uint16", because color steps require 8-bit levels')
 
     def _check_scale_first(self) -> None:
         is_cropped = self.crop is not None and not isinstance(self.crop, GivenCrop)
         if is_cropped or self.affine is not None or self.color:
-            raise ValueError("scale_first can be combined with resize, flip and GivenCrop only")
+            raise ValueError("scale_first can only be combined with resize, flip and GivenCrop")
         if not returns_float32(parse_kernel(self.kernel, self.like)):
             raise ValueError('scale_first requires a kernel that returns floats, such as "tensorflow:bilinear"')
         if self.dtype not in ("float16", "float32") and (self.dtype or (self.mean is None and self.std is None)):
-            raise ValueError("scale_first requires a float dtype")
+            raise ValueError(f"scale_first requires a float dtype, got {self.dtype!r}")
 
     def _check_values(self) -> None:
         counts: dict[Any, tuple[int, ...]] = {"gray": (1,), "rgb": (1, 3), "bgr": (1, 3), None: (1, 3)}
@@ -206,13 +208,13 @@ class Image(Spec):
         for part in (self.crop, self.affine, *self.color):
             fill = getattr(part, "fill", None) or (0,)
             if len(fill) not in allowed:
-                raise ValueError(f"fill must have 1 level or 1 per channel of the output, got {len(fill)}")
+                raise ValueError(f"fill must have 1 level, or 1 per channel of the output, got {len(fill)}")
         for name in ("mean", "std"):
             values = getattr(self, name)
             if values is not None and self.dtype in ("uint8", "uint16"):
                 raise ValueError(f"{name} requires a float dtype, got {self.dtype!r}")
             if values is not None and len(values) not in allowed:
-                raise ValueError(f"{name} must have 1 value or 1 per channel of the output, got {len(values)}")
+                raise ValueError(f"{name} must have 1 value, or 1 per channel of the output, got {len(values)}")
         if self.std is not None and min(cast("tuple[float, ...]", self.std)) <= 0:
             raise ValueError(f"std must be above 0, got {self.std}")
 

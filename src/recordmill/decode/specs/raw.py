@@ -60,7 +60,7 @@ class Raw(Spec):
     def _check_cast(self, dtype: np.dtype[Any]) -> None:
         self._set_fields(scale=check_number("scale", self.scale))
         if self.cast is None and self.scale != 1:
-            raise ValueError(f"scale requires cast, got scale={self.scale}")
+            raise ValueError(f"scale requires cast=..., got scale={self.scale} and cast=None")
         if self.cast is not None:
             check_choice("cast", self.cast, ("float16", "float32", "float64"))
             if dtype.kind == "c":

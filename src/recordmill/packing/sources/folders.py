@@ -136,7 +136,7 @@ class ImageFolder(Source):
                     "the image is outside the class folders",
                     kind="missing_label",
                     shard=os.path.join(root, name),
-                    hint="move it into a class folder, or pass labels=None",
+                    hint="move the image into a class folder, or pass labels=None",
                 )
             if folder not in label_of:
                 raise LabelError(
@@ -346,12 +346,12 @@ def _check_has_partner(
     if stem in name_of:
         return
     partner = "mask" if role == "image" else "image"
-    context = f", {listed}" if listed else f", but its {partner} exists"
+    context = f" ({listed})" if listed else f", but its {partner} exists"
     raise ImageError(
         f"the {role} of {stem!r} is missing{context}",
         kind="missing_partner",
         shard=folder,
         expected=f"a file {stem}.*",
         found="none",
-        hint="list the complete pairs in a text file and pass it as names=...",
+        hint="list the complete pairs in a text file, and pass the file as names=...",
     )

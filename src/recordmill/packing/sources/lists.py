@@ -372,7 +372,7 @@ class Table(Source):
             labels, expected = _parse_numbers(texts), "a number as label"
         if None in labels:
             position = labels.index(None)
-            hint = None if classes is not None else 'labels that are text need classes="auto" or a list of names'
+            hint = None if classes is not None else 'if labels are text, set classes="auto" or a list of class names'
             line = lines[position // num_columns]
             raise _table_line_error(origin, line, expected, repr(texts[position]), hint)
         values = np.array(labels) if labels else np.zeros(0, np.int64)
@@ -427,12 +427,12 @@ def _find_column(column: Column, header: list[str], width: int, origin: str) -> 
     elif column in header:
         return header.index(column)
     raise LabelError(
-        "the table does not have this column",
+        f"the table has no column {column!r}",
         kind="missing_column",
         shard=origin,
         expected=repr(column),
         found=", ".join(header) or f"{width} columns without names",
-        hint="pass the columns of images and labels: image=..., label=... (label=None for no labels)",
+        hint="pass the columns of images and labels with image=... and label=... (label=None for no labels)",
     )
 
 
