@@ -279,7 +279,7 @@ def slice_values(values: Tensor | RaggedTensor, start: int, stop: int) -> Tensor
 
 
 def gather_values(values: Tensor | RaggedTensor, rows: NDArray[np.int64]) -> Tensor | RaggedTensor:
-    """Select entries of dense or ragged values by their positions `rows` along the first axis."""
+    """Select the entries of dense or ragged values at the positions `rows` along the first axis."""
     if isinstance(values, Tensor):
         return Tensor(values.values[rows])
     positions, splits = partition.gather_rows(values.row_splits.values, rows)

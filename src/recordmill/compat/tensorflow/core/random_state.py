@@ -108,7 +108,7 @@ def current_generator(seed: int | None = None) -> np.random.Generator:
 
 @contextmanager
 def use_element_state(*position: int) -> Iterator[None]:
-    """In a ``with`` block, make random numbers depend on the position of a dataset element, not on the thread."""
+    """Make random numbers in a ``with`` block depend on the position of a dataset element, not on the thread."""
     token = set_element_state(*position)
     try:
         yield

@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.data.iterators import Iterator, NumpyIterator
 from recordmill.compat.tensorflow.data.legacy import LegacyDataset
 from recordmill.compat.tensorflow.data.options import Options
 
-# Names of datasets in TensorFlow's `repr`, by node class. Other node classes are shown as "_<class>Dataset".
+# Maps node classes to the names of datasets in TensorFlow's `repr`. Other node classes are shown as "_<class>Dataset".
 _CLASS_NAMES = {
     "ChooseInput": "_ChooseDataset",
     "PlaceholderSource": "_FedNodeDataset",

@@ -33,7 +33,7 @@ from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec, SparseTenso
 
 
 class DatasetFactories(DatasetBase):
-    """Constructors of `Dataset`. The subclasses that read files inherit them, as in TensorFlow."""
+    """Constructors of `Dataset`; subclasses such as `TFRecordDataset` inherit them, as in TensorFlow."""
 
     @classmethod
     def _from_node(cls, node: Node) -> Self:

@@ -224,7 +224,7 @@ def _to_tensorflow_error(error: RecordmillError | OSError | EOFError, path: str)
 
 
 def to_file_names_node(filenames: Any) -> Node:
-    """Return a node of file names, from a str, a list, a tensor or a dataset."""
+    """Convert file names (a str, a list, a tensor or a dataset) to a node."""
     if isinstance(filenames, DatasetBase):
         _check_file_names(filenames.node)
         return filenames.node

@@ -28,7 +28,7 @@ from recordmill.errors import RecordmillError
 
 
 class UserFunction:
-    """User function that is applied to the elements of a node; if it can be traced, it is traced once."""
+    """User function that is applied to the elements of a node; the function is traced at most once."""
 
     def __init__(self, function: Callable[..., Any], node: Node) -> None:
         self._function, self._node = function, node
@@ -63,7 +63,7 @@ class UserFunction:
         return convert_function_result(self._function(*value) if type(value) is tuple else self._function(value))
 
     def __call__(self, value: Any) -> Any:
-        """Run the trace or, if there is none, the Python function on one element."""
+        """Run the function on one element: the trace if there is one, otherwise the Python function."""
         result = self.trace()
         if isinstance(result, Trace):
             # If an operation returned a list, the list becomes a tuple.

@@ -14,7 +14,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 def infer_specs(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the specs of a call's result in the structure of the result; unknown specs are None."""
+    """Return the specs of a call's result, nested like the result; unknown specs are None."""
     rule = _RULES.get(name)
     try:
         return None if rule is None else rule(*args, **kwargs)

@@ -299,7 +299,7 @@ _PARSE_ARGUMENTS = {
 
 
 def _bind_parse_arguments(call: RecordedCall) -> dict[str, Any] | None:
-    """Return the arguments of a parsing call by name, or None if batches do not support one of them."""
+    """Return the arguments of a parsing call by name, or None if an argument is not supported for batches."""
     names = _PARSE_ARGUMENTS.get(call.name, ())
     arguments = dict(zip(names, call.args, strict=False)) | call.kwargs
     return arguments if set(arguments) <= set(names) and len(arguments) == len(call.args) + len(call.kwargs) else None

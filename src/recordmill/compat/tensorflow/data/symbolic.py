@@ -22,7 +22,7 @@ class Untraceable(Exception):  # noqa: N818 (not an error: the function then run
 
 
 class SymbolicTensor(TensorOperators):
-    """Tensor without a value; functions receive such tensors as arguments while they are traced."""
+    """Tensor without a value; a function receives such tensors as arguments while it is traced."""
 
     __slots__ = ("number", "spec")
     of_graph = False  # True for the values of TensorFlow 1 graphs, which sessions fetch.

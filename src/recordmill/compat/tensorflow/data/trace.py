@@ -116,7 +116,7 @@ class _Tracer:
         if name.startswith("lookup.changing"):
             raise Untraceable("the function uses a table that may change")
         if name in _CLOSURES:
-            raise Untraceable(f"{name} calls functions, and their use of outer variables cannot be recorded")
+            raise Untraceable(f"{name} calls functions, and their outer variables cannot be recorded")
         outputs: list[tuple[int, Path]] = []
         result = self._make_symbols(infer_specs(name, args, kwargs), (), outputs)
         if name == "image.central_crop":

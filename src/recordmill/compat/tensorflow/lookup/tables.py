@@ -165,11 +165,11 @@ class StaticVocabularyTable(StaticHashTable):
         self._buckets = num_oov_buckets
 
     def size(self, name: Any = None) -> Tensor:
-        """Return the number of keys plus the number of buckets."""
+        """Return the number of keys plus the number of hash buckets."""
         return as_tensor(int(super().size(name)) + self._buckets, int64)
 
     def find_values(self, keys: list[Any]) -> list[Any]:
-        """Return the ids of words; unknown words get the id of a bucket."""
+        """Return the ids of words; each unknown word gets the id of its hash bucket."""
         unknown = [key for key in dict.fromkeys(keys) if key not in self._values]
         texts = [key if isinstance(key, bytes) else str(key).encode() for key in unknown]
         buckets = (farm.fingerprints(texts) % np.uint64(self._buckets)).tolist()
