@@ -52,8 +52,7 @@ class ExecutionOptions:
 class Node:
     """One stage of a pipeline: a source, or a transformation of the elements of other nodes."""
 
-    # True if the node only reorders, repeats or drops elements. A batch node after such a node may run the maps before
-    # it.
+    # True if the node only reorders, repeats or drops elements. A later batch node may run the maps before such a node.
     forwards_elements = False
     # True if the node calls Python functions of the user.
     runs_python = False

@@ -20,8 +20,7 @@ from recordmill.compat.tensorflow.data.elements import (
 )
 from recordmill.concurrency.prefetch import Prefetcher
 
-# `Skip.sample_values` skips at most this number of elements, which may be header lines. With a larger `count`, it skips
-# none.
+# Largest `count` for which `Skip.sample_values` skips elements, because these may be header lines of files.
 _MAX_HEADER_ELEMENTS = 16
 _AUTOTUNE_DEPTH = 2
 # Number of random positions that are drawn at once, because single draws from a NumPy generator are slow.

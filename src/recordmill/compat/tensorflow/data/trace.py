@@ -25,9 +25,8 @@ from recordmill.compat.tensorflow.data.symbolic import (
 )
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
-# Prefixes of the names of operations that run user functions or have side effects. If a function calls such an
-# operation, it
-# runs on one element after another, in order.
+# Prefixes of the names of operations that run user functions or have side effects. A function that calls such an
+# operation runs on the elements in order.
 _ORDERED = ("control.", "io.write_file")
 # Operations that call functions. The called functions may use symbolic values of their closures, which the tracer
 # cannot see.
