@@ -101,7 +101,7 @@ def _find_similar(module: str, name: str) -> str | None:
 
 
 def _find_hint(public_path: str, name: str) -> str:
-    """Return the hint for a name. If the name has no hint, return that of the innermost namespace with a hint."""
+    """Return the hint for a name. Without such a hint, return the hint for the innermost namespace that has a hint."""
     namespace = public_path.removeprefix("compat.v1").lstrip(".")
     candidates = [f"{namespace}.{name}".lstrip("."), public_path, namespace]
     while namespace:

@@ -112,7 +112,7 @@ class Tensor(TensorOperators):
 
 
 class _AnyTensorType(type):
-    """Metaclass of `AnyTensor`: every tensor is an instance, also a symbolic tensor of a traced function."""
+    """Metaclass of `AnyTensor`: makes every tensor an instance of `AnyTensor`, including symbolic tensors."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return Tensor(*args, **kwargs) if cls is AnyTensor else super().__call__(*args, **kwargs)

@@ -60,7 +60,7 @@ class CacheFile(Node):
         self._path = filename + SUFFIX
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Yield the elements of the file. If it does not exist, yield the input's elements and write the file."""
+        """Yield the elements of the file. Without a file, yield the input's elements and write the file."""
         return self._read_cached_elements() if os.path.exists(self._path) else self._write_while_iterating(execution)
 
     def _read_cached_elements(self) -> Iterator[Step]:

@@ -26,7 +26,7 @@ class Element:
 
 
 class FailedElement:
-    """Error that takes the place of an element; the consumer raises it."""
+    """Error in place of an element; the consumer raises the error."""
 
     __slots__ = ("error",)
 
@@ -68,7 +68,7 @@ class Node:
 
     @property
     def depth(self) -> int:
-        """Number of nodes up to and including this one. It is part of random seeds, so that equal nodes differ."""
+        """Number of nodes up to and including this one; this number gives equal nodes different random seeds."""
         return 1 + sum(node.depth for node in self.inputs)
 
     def begin_pass(self) -> int:

@@ -87,7 +87,7 @@ class DatasetFactories(DatasetBase):
 
     @classmethod
     def zip(cls, *args: Any, datasets: Any = None, name: str | None = None) -> Self:
-        """Combine one element of each dataset into an element; it is nested like the structure of datasets."""
+        """Combine datasets element by element; each result has the same nested structure as the arguments."""
         if bool(args) == (datasets is not None):
             raise TypeError("zip() requires either positional datasets or the argument `datasets`, but not both")
         structure = datasets if datasets is not None else args[0] if len(args) == 1 else args

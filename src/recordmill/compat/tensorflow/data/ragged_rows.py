@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec
 
 
 class RaggedRow(Tensor):
-    """Dense row of a ragged tensor. A batch of rows is ragged, because their lengths may differ."""
+    """Dense row of a ragged tensor. A batch of rows is ragged, because row lengths may differ."""
 
     __slots__ = ("splits_dtype",)
 

@@ -148,7 +148,7 @@ def _spec_with_shape(leaf: Any, shape: Any, more_axes: int = 0) -> Any:
 
 
 def merge_specs(one: Any, other: Any) -> Any:
-    """Combine two specs into one that matches the elements of both; if axis lengths differ, they become unknown."""
+    """Combine two specs into the narrowest spec that matches both; axis lengths that differ become unknown."""
     if not has_same_structure(one, other) or any(
         getattr(a, "dtype", None) != getattr(b, "dtype", None) for a, b in zip(leaves(one), leaves(other), strict=True)
     ):

@@ -18,7 +18,7 @@ from recordmill.compat.tensorflow.ops.numerals import parse_number
 
 
 class KeyValueTensorInitializer:
-    """``tf.lookup.KeyValueTensorInitializer``: tensors of the keys and the values of a table."""
+    """``tf.lookup.KeyValueTensorInitializer``: keys and values of a table, given as tensors."""
 
     def __init__(
         self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None, name: Any = None
@@ -47,7 +47,7 @@ class TextFileIndex:
 
 
 class TextFileInitializer(KeyValueTensorInitializer):
-    """``tf.lookup.TextFileInitializer``: columns of a text file as the keys and the values of a table."""
+    """``tf.lookup.TextFileInitializer``: keys and values of a table, read from the columns of a text file."""
 
     def __init__(
         self,

@@ -117,7 +117,7 @@ def numpy_function(
 
 
 def _convert_numpy_result(value: Any, dtype: Any) -> Any:
-    """Convert a result to an array; if `dtype` is None, Python numbers become int64 or float64."""
+    """Convert a result to an array. A Python number gets `dtype` or, if `dtype` is None, int64 or float64."""
     if isinstance(value, bool | int | float) and dtype is not None:
         return array_of(value, dtype)
     return array_of(np.asarray(value) if isinstance(value, int | float | list | tuple) else value)

@@ -33,7 +33,7 @@ def stack(values: Any, axis: Any = 0) -> Tensor:
 
 
 def _convert_to_one_dtype(values: Any) -> list[NDArray[Any]]:
-    """Convert values to one dtype; Python numbers become float32 if one of them is a float."""
+    """Convert values to one dtype; if all are Python numbers and one is a float, the dtype is float32."""
     if any(isinstance(one, Tensor | np.ndarray | np.generic) for one in values):
         return convert_to_common_dtype(values, "stack")
     try:

@@ -190,7 +190,7 @@ def to_hash_bucket_fast(input: Any, num_buckets: int) -> Tensor:
 def string_split(
     source: Any, sep: Any = None, skip_empty: bool = True, delimiter: Any = None, result_type: str = "SparseTensor"
 ) -> SparseTensor:
-    """``tf.string_split`` of TensorFlow 1: split strings at all given bytes; only sparse results are supported."""
+    """``tf.string_split`` of TensorFlow 1: split strings at the delimiter bytes; only sparse results are supported."""
     if result_type != "SparseTensor":
         raise NotImplementedError(f"string_split: result_type {result_type!r} is not supported: use tf.strings.split")
     array = convert_strings(source, "string_split")
