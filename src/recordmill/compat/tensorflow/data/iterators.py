@@ -35,7 +35,7 @@ class Iterator:
 
     @staticmethod
     def from_string_handle(string_handle: Any, output_types: Any, output_shapes: Any = None, *unused: Any) -> Any:
-        """Create a TensorFlow 1 iterator that reads from another iterator; a session feeds the other iterator's handle."""
+        """Create a TensorFlow 1 iterator that reads from another iterator; a session feeds that iterator's handle."""
         from recordmill.compat.tensorflow.graphs.iterators import from_string_handle
 
         return from_string_handle(string_handle, output_types, output_shapes, *unused)
