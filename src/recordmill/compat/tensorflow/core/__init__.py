@@ -1,1 +1,1 @@
-"""Modules that all others build on: dtypes, shapes, tensors, errors and the table of operations."""
+"""Basic modules of the package: dtypes, shapes, tensors, errors and the table of operations."""

@@ -1,4 +1,4 @@
-"""Errors for names that this package does not have, with a hint at a replacement."""
+"""Errors for TensorFlow names that recordmill does not provide; an error may suggest a replacement."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ HINTS: dict[str, str] = {
 
 
 def absent_error(module: str, public_path: str, name: str) -> AttributeError:
-    """Return the AttributeError for a missing name; `public_path` is the path of `module` below ``tf``."""
+    """Return the AttributeError for a missing name; `public_path` is the module's name without the prefix ``tf``."""
     message = f"module {module!r} has no attribute {name!r}"
     if not name.startswith("_"):
         similar = None if f"{public_path}.{name}".lstrip(".") in HINTS else _find_similar(module, name)
@@ -101,7 +101,7 @@ def _find_similar(module: str, name: str) -> str | None:
 
 
 def _find_hint(public_path: str, name: str) -> str:
-    """Return the hint for a name; if there is none, return the hint for the innermost namespace with a hint."""
+    """Return the hint for a name. Without such a hint, return the hint for the innermost namespace that has a hint."""
     namespace = public_path.removeprefix("compat.v1").lstrip(".")
     candidates = [f"{namespace}.{name}".lstrip("."), public_path, namespace]
     while namespace:
@@ -120,5 +120,5 @@ def make_absent_getattr(module: str, public_path: str | None = None) -> Callable
 
 
 def public_path_of(module: str) -> str:
-    """Return the path below ``tf`` of a module of this package, such as "data.experimental"."""
+    """Return a module's public name without the prefix ``tf``, such as "data.experimental"."""
     return module.removeprefix(_PACKAGE).lstrip(".")

@@ -17,13 +17,13 @@ from recordmill.compat.tensorflow.core.shapes import TensorShape
 _PYTHON_SCALARS = frozenset({bool, int, float, str, bytes})
 _NUMBERS = {bool: np.dtype(np.bool_), int: np.dtype(np.int32), float: np.dtype(np.float32)}
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
-# For each kind of NumPy dtype, the kinds of Python values that can be converted to it. Kinds are the letters of
+# Maps each kind of NumPy dtype to the kinds of Python values that can be converted to it. Kinds are the letters of
 # NumPy's `dtype.kind`; "V" stands for bfloat16.
 _CONVERTIBLE = {"c": "ciuf", "f": "iufb", "V": "iufb", "i": "iub", "u": "iub", "b": "b"}
 
 
 def array_of(value: Any, dtype: Any = None) -> NDArray[Any]:
-    """Convert a value to an array of `dtype`, or of the dtype that TensorFlow would choose if `dtype` is None."""
+    """Convert a value to an array. If `dtype` is None, the array has the dtype that TensorFlow would choose."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if type(value) in _NUMBERS and (number := _array_from_number(value, wanted)) is not None:
         return number
@@ -146,7 +146,7 @@ def _to_int32_or_int64(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _cast_python_values(value: Any, array: NDArray[Any], wanted: DType | None) -> NDArray[Any]:
-    """Convert an array of Python values to a dtype; raise TypeError if their kind cannot be converted to it."""
+    """Convert an array of Python values to a dtype; raise TypeError if TensorFlow forbids this conversion."""
     if wanted is None or array.dtype == wanted.numpy_dtype:
         return array
     if array.size and array.dtype.kind not in _CONVERTIBLE.get(wanted.numpy_dtype.kind, ""):

@@ -9,7 +9,7 @@ class CompositeTensor:
     """Base class of ragged and sparse tensors, which store their content in several dense tensors."""
 
     __slots__ = ()
-    # This makes NumPy's operators use the operators of the tensor instead of converting it to an array.
+    # With this attribute, NumPy's operators call the tensor's operators and do not convert the tensor to an array.
     __array_ufunc__ = None
 
     def __getattr__(self, name: str) -> NoReturn:

@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 class CallHandler(Protocol):
-    """Interface for handling operation calls: a tracer records them, a library runs them on its own tensors."""
+    """Handler of operation calls. A tracer records the calls; a library runs them on its own tensors."""
 
     def owns_value(self, value: Any) -> bool:
         """Return whether an argument is one of the handler's own values, or contains one."""
@@ -29,12 +29,12 @@ class CallHandler(Protocol):
 
 
 RECORDING: ContextVar[CallHandler | None] = ContextVar("recording", default=None)
-# True while a map function runs on images of a size that TensorFlow would not know during tracing.
+# True while a map function runs on images whose sizes TensorFlow would not know during tracing.
 SIZES_UNKNOWN: ContextVar[bool] = ContextVar("sizes unknown", default=False)
 OPS: dict[str, Callable[..., Any]] = {}
-# Libraries that run calls on their own tensors. Importing tf.keras adds Keras's backend.
+# Libraries that run operations on their own tensors. Importing tf.keras adds Keras's backend.
 LIBRARIES: list[CallHandler] = []
-# For each family of operations, the modules that define it. The operation "math.add" belongs to the family "math".
+# Maps each family of operations to the modules that define it. The operation "math.add" belongs to the family "math".
 FAMILIES: dict[str, tuple[str, ...]] = {
     "array": ("ops.cast", "ops.create", "ops.index", "ops.join", "ops.shape", "ops.sort"),
     "control": ("ops.control", "ops.functions"),
@@ -62,7 +62,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 _PACKAGE = "recordmill.compat.tensorflow"
 
 
-# An adapter calls an operation on the values of its ragged and sparse arguments.
+# An adapter handles a call with ragged or sparse arguments: it calls the operation on the values of these arguments.
 Adapter = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 
 

@@ -14,7 +14,7 @@ _PACKAGE = "recordmill.compat.tensorflow"
 
 
 def map_names_to_sources(names_by_source: Mapping[str, str]) -> dict[str, str]:
-    """Invert a mapping from each source to its names: return a dict from each name to its source.
+    """Invert `names_by_source`: return a dict that maps each name to its source.
 
     A source is a module ("ops.specs") or a family of operations ("@math"). An entry "mod:floormod" means that the name
     `mod` stands for `floormod` of the source.

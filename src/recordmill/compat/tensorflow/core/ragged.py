@@ -189,7 +189,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
         return Tensor(np.repeat(np.arange(len(self), dtype=self._splits.dtype), np.diff(self._splits)))
 
     def row_lengths(self, axis: int = 1, name: Any = None) -> Any:
-        """Return the lengths of the rows along `axis`; for an axis above 1, they form a ragged tensor."""
+        """Return the lengths of the rows along `axis`; for an axis above 1, return a ragged tensor."""
         if axis == 1:
             return Tensor(np.diff(self._splits))
         if axis == 0:
@@ -199,11 +199,11 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
         return self.with_values(self._values.row_lengths(axis - 1, name))
 
     def with_values(self, new_values: Any) -> RaggedTensor:
-        """Return a ragged tensor with the same row splits and other values."""
+        """Return a ragged tensor with the same row splits and the given values."""
         return RaggedTensor(_to_values_tensor(new_values), self._splits, self._length)
 
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
-        """Return a ragged tensor with the same row splits and other innermost values."""
+        """Return a ragged tensor with the same row splits and the given innermost values."""
         inner = self._values
         return self.with_values(inner.with_flat_values(new_values) if isinstance(inner, RaggedTensor) else new_values)
 
@@ -223,7 +223,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
         return out
 
     def to_tensor(self, default_value: Any = None, name: Any = None, shape: Any = None) -> Any:
-        """Convert to a dense tensor; pad short rows, and cut rows longer than `shape`."""
+        """Convert to a dense tensor: pad the rows to equal length, and cut rows that exceed `shape`."""
         return to_tensor(self, default_value, name, shape)
 
     def to_sparse(self, name: Any = None) -> Any:
@@ -254,12 +254,12 @@ def _to_values_tensor(values: Any) -> Tensor | RaggedTensor:
 
 
 def _as_integers(numbers: Any) -> NDArray[Any]:
-    """Convert row splits, lengths or similar numbers to an array; Python integers become int64."""
+    """Convert row splits, row lengths or row numbers to an array; Python integers become int64."""
     return array_of(numbers) if isinstance(numbers, Tensor | np.ndarray) else np.asarray(numbers, np.int64)
 
 
 def _format_nested(value: Any) -> str:
-    """Format nested arrays with commas between values; NumPy's print options shorten long arrays."""
+    """Format nested arrays with commas between values; long arrays are abbreviated as in NumPy."""
     if not isinstance(value, np.ndarray):
         return str(value)
     return np.array2string(value, separator=", ") if value.size else repr(value.tolist())
@@ -279,7 +279,7 @@ def slice_values(values: Tensor | RaggedTensor, start: int, stop: int) -> Tensor
 
 
 def gather_values(values: Tensor | RaggedTensor, rows: NDArray[np.int64]) -> Tensor | RaggedTensor:
-    """Select entries of dense or ragged values by their positions `rows` along the first axis."""
+    """Select the entries of dense or ragged values at the positions `rows` along the first axis."""
     if isinstance(values, Tensor):
         return Tensor(values.values[rows])
     positions, splits = partition.gather_rows(values.row_splits.values, rows)
@@ -312,14 +312,14 @@ def _slice_each_row(ragged: Any, key: list[Any]) -> RaggedTensor:
     if isinstance(key[0], int | np.integer) and ragged.uniform_row_length is None:
         raise ValueError("Cannot index into an inner ragged dimension.")
     if len(key) > 1 or not isinstance(key[0], slice):
-        raise NotImplementedError("after a slice of rows, only one other slice is supported, as in rows[:, 1:]")
+        raise NotImplementedError("a slice of rows can be followed by only one more slice, as in rows[:, 1:]")
     positions, splits = partition.slice_rows(ragged.row_splits.values, key[0])
     return RaggedTensor(gather_values(ragged.values, positions), splits)
 
 
 @op("ragged.to_tensor")
 def to_tensor(ragged: RaggedTensor, default_value: Any = None, name: Any = None, shape: Any = None) -> Tensor:
-    """Convert to a dense tensor; pad short rows, and cut rows longer than `shape`."""
+    """Convert to a dense tensor: pad the rows to equal length, and cut rows that exceed `shape`."""
     del name
     flat, nested = ragged.flat_values.values, _list_nested_splits(ragged)
     lengths = partition.bounding_shape(nested, flat.shape[1:])
@@ -447,7 +447,7 @@ def range_(starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None, 
 
 
 def map_flat_values(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """``tf.ragged.map_flat_values``: apply a function to the innermost values, and keep the row splits."""
+    """``tf.ragged.map_flat_values``: apply a function to the innermost values; the result has the same row splits."""
     rows = [value for value in (*args, *kwargs.values()) if isinstance(value, RaggedTensor)]
     if not rows:
         return function(*args, **kwargs)

@@ -55,7 +55,7 @@ class _DigestSequence:
         self._words = np.frombuffer(digest, "<u8")
 
     def generate_state(self, n_words: int, dtype: type = np.uint64) -> NDArray[np.uint64]:
-        """Return the digest as four 64-bit words, which is the number of words that PCG64 requests."""
+        """Return the digest as four 64-bit words; PCG64 always requests four."""
         del n_words, dtype
         return self._words
 
@@ -76,7 +76,7 @@ def _hash_seeds(global_seed: int, seed: int | None) -> bytes:
 
 
 def to_nonnegative_ints(*numbers: int) -> list[int]:
-    """Encode each integer as two non-negative integers, because NumPy's generators do not accept negative seeds."""
+    """Encode each integer as two non-negative integers; NumPy's generators do not accept negative seeds."""
     return [word for number in numbers for word in (abs(number), int(number < 0))]
 
 
@@ -108,7 +108,7 @@ def current_generator(seed: int | None = None) -> np.random.Generator:
 
 @contextmanager
 def use_element_state(*position: int) -> Iterator[None]:
-    """In a ``with`` block, make random numbers depend on the position of a dataset element, not on the thread."""
+    """Make random numbers in a ``with`` block depend on the position of a dataset element, not on the thread."""
     token = set_element_state(*position)
     try:
         yield
@@ -117,5 +117,5 @@ def use_element_state(*position: int) -> Iterator[None]:
 
 
 def set_element_state(*position: int) -> Token[RandomState | None]:
-    """Make random numbers depend on the position of a dataset element, in the current ``contextvars`` context."""
+    """In the current ``contextvars`` context, make random numbers depend on the position of a dataset element."""
     return _CURRENT.set(RandomState(_process.seed, position))

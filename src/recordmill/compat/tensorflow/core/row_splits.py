@@ -1,4 +1,4 @@
-"""Row splits of ragged tensors: conversion from row lengths, starts, limits and ids, and operations on them."""
+"""Row splits of ragged tensors: create, check, slice and gather them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors of byte strings that are stored in one buffer and converted to Python objects on first use."""
+"""Vectors of byte strings, which are stored in one buffer until Python objects are needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recordmill.types import Ragged
 
 
 class StringVector(Tensor):
-    """Tensor of byte strings that creates its array of objects on first use and then drops the buffer."""
+    """Tensor of byte strings in one buffer; on first use, an array of bytes objects replaces the buffer."""
 
     __slots__ = ("_buffer", "_length")
 
@@ -33,7 +33,7 @@ class StringVector(Tensor):
 
     @property
     def buffer(self) -> Ragged | None:
-        """The byte strings in one buffer, or None once they have been converted to an array of bytes objects."""
+        """The byte strings in one buffer, or None after their conversion to an array of bytes objects."""
         return self._buffer
 
     @property

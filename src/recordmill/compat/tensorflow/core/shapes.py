@@ -8,7 +8,7 @@ from typing import Any
 
 
 class TensorShape:
-    """Lengths of a tensor's axes; single lengths, or the number of axes, may be unknown."""
+    """Lengths of a tensor's axes. Any length may be unknown, and so may the number of axes."""
 
     __slots__ = ("_dims",)
 
@@ -63,7 +63,7 @@ class TensorShape:
             raise ValueError(f"Shape {self} is not fully defined")
 
     def merge_with(self, other: Any) -> TensorShape:
-        """Combine two compatible shapes; a length is known if it is known in either of them."""
+        """Combine two compatible shapes; a length is known if either shape specifies it."""
         merged = TensorShape(other)
         self.assert_is_compatible_with(merged)
         if self._dims is None or merged._dims is None:
@@ -71,7 +71,7 @@ class TensorShape:
         return TensorShape([b if a is None else a for a, b in zip(self._dims, merged._dims, strict=True)])
 
     def with_rank(self, rank: int) -> TensorShape:
-        """Return the shape with `rank` axes; raise ValueError if it has another number of axes."""
+        """Return the shape; raise ValueError if its number of axes is known and is not `rank`."""
         self.assert_has_rank(rank)
         return TensorShape([None] * rank) if self._dims is None else self
 

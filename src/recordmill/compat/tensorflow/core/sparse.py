@@ -1,4 +1,4 @@
-"""``tf.SparseTensor``: values and their positions in a larger dense array, and conversion to and from dense tensors."""
+"""``tf.SparseTensor``: values with their indices in a dense array; conversion to and from dense tensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, array_of, as_tensor
 
 
 class SparseTensor(CompositeTensor):
-    """``tf.SparseTensor``: values, and their indices in a larger array; arithmetic is not supported."""
+    """``tf.SparseTensor``: values, and their indices in a dense array; arithmetic is not supported."""
 
     __slots__ = ("_dense_shape", "_indices", "_values")
 
@@ -113,7 +113,7 @@ def to_dense(
 
 @op("sparse.from_dense")
 def from_dense(tensor: Any, name: Any = None) -> SparseTensor:
-    """Convert a dense tensor to a sparse one, which omits zeros and empty strings."""
+    """Convert a dense tensor to a sparse tensor without zeros and empty strings."""
     del name
     array = array_of(tensor)
     present: Any = array != (b"" if array.dtype == object else 0)

@@ -112,7 +112,7 @@ class Tensor(TensorOperators):
 
 
 class _AnyTensorType(type):
-    """Metaclass of `AnyTensor`: all tensors are instances, including the symbolic tensors of a traced function."""
+    """Metaclass of `AnyTensor`: makes every tensor an instance of `AnyTensor`, including symbolic tensors."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return Tensor(*args, **kwargs) if cls is AnyTensor else super().__call__(*args, **kwargs)
@@ -125,7 +125,7 @@ class _AnyTensorType(type):
 
 
 class AnyTensor(Tensor, metaclass=_AnyTensorType):
-    """``tf.Tensor``: creates a `Tensor` when called, and accepts any kind of tensor in `isinstance`."""
+    """``tf.Tensor``: a call creates a `Tensor`; `isinstance` accepts every kind of tensor."""
 
     __slots__ = ()
 

@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.data.iterators import Iterator, NumpyIterator
 from recordmill.compat.tensorflow.data.legacy import LegacyDataset
 from recordmill.compat.tensorflow.data.options import Options
 
-# Names of datasets in TensorFlow's `repr`, by node class. Other node classes are shown as "_<class>Dataset".
+# Maps node classes to the names of datasets in TensorFlow's `repr`. Other node classes are shown as "_<class>Dataset".
 _CLASS_NAMES = {
     "ChooseInput": "_ChooseDataset",
     "PlaceholderSource": "_FedNodeDataset",
@@ -26,14 +26,14 @@ _CLASS_NAMES = {
 
 
 class DatasetBase(LegacyDataset):
-    """Base class of `Dataset`. It holds a pipeline node and options; subclasses add transformations."""
+    """Base class of `Dataset`, with a pipeline node and options; subclasses add the transformations."""
 
     def __init__(self, node: Node, options: Options | None = None) -> None:
         self.node = node
         self._options = options or Options()
 
     def _with_node(self, node: Node) -> Any:
-        """Return a dataset of `node` with the options of this dataset."""
+        """Return a dataset for another node, with the options of this dataset."""
         raise NotImplementedError
 
     def __iter__(self) -> Iterator:
@@ -61,7 +61,7 @@ class DatasetBase(LegacyDataset):
         return length
 
     def __bool__(self) -> bool:
-        """Return True, also for empty datasets, as TensorFlow does."""
+        """Return True even if the dataset is empty, as TensorFlow does."""
         return True
 
     def options(self) -> Options:

@@ -47,7 +47,7 @@ from recordmill.concurrency.threads import map_ordered, num_cpus
 class Batch(Node):
     """Batches of `size` elements."""
 
-    # True if a batch is a plain stack of elements. Then batches can be read from files or sliced from tables directly.
+    # True if a batch only stacks its elements. Such batches can be read from files or sliced from tables directly.
     _only_stacks = True
 
     def __init__(self, node: Node, size: int, drop_remainder: bool) -> None:
@@ -57,7 +57,7 @@ class Batch(Node):
         self.size, self.drop_remainder = size, drop_remainder
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Yield batches; if possible, the maps before this node run on whole batches in threads."""
+        """Yield batches; if possible, threads run the maps before this node on whole batches."""
         maps = find_deferred_maps(self) if execution.native else []
         if maps:
             groups = self._iterate_groups(replace(execution, deferred=tuple(maps)))
@@ -94,7 +94,7 @@ class Batch(Node):
         return pack_structure(values[0], [self.combine_leaf(list(rows), number) for number, rows in enumerate(columns)])
 
     def combine_leaf(self, values: BatchValue, number: int) -> Any:
-        """Combine leaf `number` of all elements; a native map may already have stacked them."""
+        """Combine the leaves at position `number` of all elements; a native map may have stacked them already."""
         return values.tensor if isinstance(values, BatchColumn) else stack_leaf(values, number)
 
     def cardinality(self) -> int:
@@ -137,7 +137,7 @@ class PaddedBatch(Batch):
 
 
 class _DeferredMapRunner:
-    """Runs the deferred maps of a batch node on groups of elements, and builds the batches."""
+    """Builds the batches of a batch node: runs the deferred maps on each group of elements."""
 
     def __init__(self, maps: list[Map], batch: Batch) -> None:
         self._maps, self._batch = maps, batch
@@ -146,7 +146,7 @@ class _DeferredMapRunner:
         self._process = GroupRunner(self._run_maps_on_group, self._run_maps_on_element)
 
     def build_batch(self, group: list[Step]) -> Step:
-        """Return one batch; run the maps on all its elements at once if every map has a native plan."""
+        """Return one batch; if every map has a native plan, run the maps on all elements at once."""
         is_native = len(self._plans) == len(self._maps)
         result = self._process(group) if is_native else list(map(self._run_maps_on_element, group))
         return self._batch.make_batch(result) if isinstance(result, list) else Element(result)
@@ -174,7 +174,7 @@ def find_deferred_maps(batch: Batch) -> list[Map]:
     node: Node = batch.input
     while node.forwards_elements or isinstance(node, Map):
         if isinstance(node, Map):
-            if not _may_run_in_batches(node):
+            if not _may_run_in_threads(node):
                 break
             maps.insert(0, node)
         node = node.input
@@ -183,14 +183,14 @@ def find_deferred_maps(batch: Batch) -> list[Map]:
     return maps
 
 
-def _may_run_in_batches(node: Map) -> bool:
-    """Return whether threads may run a map. For functions without a trace, `num_parallel_calls` decides."""
+def _may_run_in_threads(node: Map) -> bool:
+    """Return whether a batch node may run a map in threads; `num_parallel_calls` decides if there is no trace."""
     trace = node.function.trace()
     return not trace.in_order if isinstance(trace, Trace) else node.num_parallel_calls > 1
 
 
 def _parses_or_decodes(node: Map) -> bool:
-    """Return whether a map parses records or decodes images; also return True if its function cannot be traced."""
+    """Return whether a map parses records or decodes images; for a function that cannot be traced, return True."""
     trace, native = node.function.trace(), node.function.plan_native()
     if isinstance(trace, Trace):
         return trace.decodes_images or (isinstance(native, NativeMap) and native.parses)
@@ -236,7 +236,7 @@ class Unbatch(Node):
 
 
 def _has_known_spec(node: Node) -> bool:
-    """Return whether a node's spec is known without running Python functions, and thus holds for all elements."""
+    """Return whether a node's spec is known without calls of Python functions; such a spec holds for all elements."""
     if isinstance(node, Map):
         trace = node.function.trace()
         if not isinstance(trace, Trace) or trace.spec() is None:

@@ -24,7 +24,7 @@ from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow
 from recordmill.compat.tensorflow.files.errors import translate_errors
 from recordmill.compat.tensorflow.io.records import tf_record_iterator
 
-# Suffix of cache files. It prevents them from overwriting TensorFlow's cache files of the same name.
+# Suffix of cache files. The suffix keeps recordmill from overwriting TensorFlow's cache files.
 SUFFIX = ".cache.tfrecord"
 
 
@@ -36,7 +36,7 @@ class Cache(Node):
         self._elements: list[Element] | None = None
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Yield the cached elements or, in the first pass, collect the input's elements while yielding them."""
+        """Yield the cached elements. In the first pass, yield the input's elements and collect them."""
         if self._elements is not None:
             yield from self._elements
             return
@@ -60,7 +60,7 @@ class CacheFile(Node):
         self._path = filename + SUFFIX
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Yield the elements of the file or, if it does not exist, write it while yielding the input's elements."""
+        """Yield the elements of the file. Without a file, yield the input's elements and write the file."""
         return self._read_cached_elements() if os.path.exists(self._path) else self._write_while_iterating(execution)
 
     def _read_cached_elements(self) -> Iterator[Step]:
@@ -92,9 +92,9 @@ class CacheFile(Node):
 
 
 def _serialize_element(value: Any) -> bytes:
-    """Serialize an element: its structure as one line of JSON, then the bytes of its tensors."""
+    """Serialize an element: its structure as one line of JSON, followed by the bytes of its tensors."""
     content: list[bytes] = []
-    structure = json.dumps(_describe_structure(value, content)).encode()
+    structure = json.dumps(_serialize_structure(value, content)).encode()
     return b"".join((structure, b"\n", *content))
 
 
@@ -103,22 +103,22 @@ def _deserialize_element(record: bytes) -> Any:
     return _restore_structure(json.loads(structure), io.BytesIO(content))
 
 
-def _describe_structure(value: Any, content: list[bytes]) -> Any:
+def _serialize_structure(value: Any, content: list[bytes]) -> Any:
     """Return the structure of an element as JSON values; append the bytes of its tensors to `content`."""
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {"dict": [[key, _describe_structure(one, content)] for key, one in value.items()]}
+        return {"dict": [[key, _serialize_structure(one, content)] for key, one in value.items()]}
     if type(value) is tuple:
-        return {"tuple": [_describe_structure(one, content) for one in value]}
+        return {"tuple": [_serialize_structure(one, content) for one in value]}
     for name, kind in _CLASSES.items():
         if isinstance(value, kind):
-            return {"leaf": [name, *[_describe_tensor(part, content) for part in _split_into_dense(value)]]}
+            return {"leaf": [name, *[_serialize_tensor(part, content) for part in _split_into_dense(value)]]}
     raise UnimplementedError(
         f"cache(filename) supports tensors, tuples, and dicts with str keys, but not {type(value).__name__}"
     )
 
 
-def _describe_tensor(part: Tensor, content: list[bytes]) -> list[Any]:
-    """Return a tensor's dtype, shape and, for strings, their lengths; append the tensor's bytes to `content`."""
+def _serialize_tensor(part: Tensor, content: list[bytes]) -> list[Any]:
+    """Return a tensor's dtype, shape and string lengths; append the tensor's bytes to `content`."""
     if part.dtype != dtypes.string:
         content.append(part.values.tobytes())
         return [part.dtype.name, part.values.shape]

@@ -20,12 +20,13 @@ from recordmill.compat.tensorflow.data.ragged_rows import RaggedRow, stack_ragge
 from recordmill.compat.tensorflow.data.structures import has_same_structure, leaves, pack_structure, take_row
 from recordmill.types import RecordRef
 
-# Largest size in bytes of an array that `store_as_rows` builds. Elements and array are in memory at the same time.
+# Largest size in bytes of an array that `store_as_rows` builds. The size is limited because the elements and the array
+# are in memory at the same time.
 _MAX_BYTES = 256 << 20
 
 
 class ElementTable:
-    """Elements stored as arrays: one array for each leaf of their common structure, with one row per element."""
+    """Elements of one structure, stored as arrays: one array for each leaf, with one row per element."""
 
     def __init__(self, value: Any) -> None:
         self.structure = value
@@ -71,7 +72,7 @@ class StringElement(Element):
 
 
 def stack_into_columns(elements: Sequence[Any], used: Container[int] | None = None) -> list[NDArray[Any] | None] | None:
-    """Stack each leaf of `StringElement`s, or of `TableRow`s with one structure; return None for other elements.
+    """Stack each leaf of `StringElement`s, or of `TableRow`s of equal structure; return None for other elements.
 
     Leaves whose number is not in `used` are None.
     """
@@ -111,13 +112,13 @@ def stack_stored_elements(elements: Sequence[Any]) -> Any:
     if columns is None:
         return None
     structure = elements[0].table.structure if type(elements[0]) is TableRow else None
-    # Slices are copied, because they would keep the whole table in memory.
+    # Slices are copied, because views would keep the whole table in memory.
     owned = [np.array(column) if column.base is not None else column for column in columns]  # type: ignore[union-attr]
     return pack_structure(structure, map(Tensor, owned))  # type: ignore[arg-type]
 
 
 def store_as_rows(elements: list[Element]) -> list[Element]:
-    """Move elements to a table if they have one structure and are small enough; else return them unchanged."""
+    """Move elements to a table if their structures are equal and they are small; else return them unchanged."""
     if not elements or all(type(one) is TableRow and one.table is elements[0].table for one in elements):  # type: ignore[attr-defined]
         return elements
     values = [element.value for element in elements]

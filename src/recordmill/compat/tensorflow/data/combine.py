@@ -27,7 +27,7 @@ from recordmill.compat.tensorflow.data.structures import merge_specs, pack_struc
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.concurrency.threads import num_cpus
 
-# Number of threads that TensorFlow reserves for each dataset that interleave opens: one reads, two prefetch.
+# TensorFlow reserves three threads for each dataset that interleave opens: one to read and two to prefetch.
 _THREADS_PER_DATASET = 3
 
 
@@ -44,7 +44,7 @@ class Interleave(Node):
         self._function, self._cycle, self._block = UserFunction(function, node), cycle_length, block_length
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Yield elements of the open datasets in turn; replace an exhausted dataset when its turn comes again."""
+        """Yield elements of the open datasets in turn; open another dataset in place of an exhausted one."""
         inputs = self.input.iterate(execution)
         slots: list[Iterator[Step] | None] = [None] * self._cycle
         has_more, current = True, 0
@@ -96,7 +96,7 @@ class Interleave(Node):
 
 
 def choose_cycle_length(cycle_length: Any, num_parallel_calls: Any) -> int:
-    """Check or choose the cycle length of `interleave`, which is the number of datasets that are open at once."""
+    """Check or choose `cycle_length`, the number of datasets that `interleave` opens at the same time."""
     if cycle_length in (None, -1):
         return default_cycle_length(num_parallel_calls)
     cycle = to_int(cycle_length, "cycle_length")
@@ -117,14 +117,14 @@ def default_cycle_length(num_parallel_calls: Any = None) -> int:
 
 
 class Zip(Node):
-    """Structures with one element of each input dataset; the shortest dataset determines their number."""
+    """Structures with one element of each input dataset; the iteration ends with the shortest dataset."""
 
     def __init__(self, structure: Any, *inputs: Node) -> None:
         super().__init__(*inputs)
         self._structure = structure
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Yield structures with one element per input; if an input fails, yield its error in place of the structure."""
+        """Yield structures with one element per input; if an input fails, yield the error and not the structure."""
         for steps in zip(*(node.iterate(execution) for node in self.inputs), strict=False):
             failed = next((step for step in steps if isinstance(step, FailedElement)), None)
             if failed is not None:
@@ -154,7 +154,7 @@ class Concatenate(Node):
     def __init__(self, first: Node, second: Node) -> None:
         super().__init__(first, second)
         if not (calls_python(first) or calls_python(second)):
-            self.spec()  # This raises an error now if the elements are incompatible.
+            self.spec()  # Raises an error early if the elements are incompatible.
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         for node in self.inputs:
@@ -193,14 +193,14 @@ class Enumerate(Node):
 
 
 class ChooseInput(Node):
-    """Elements taken from several inputs; for each element, `choices` yields the number of the input."""
+    """Elements taken from several inputs; for each element, `choices` yields the number of its input."""
 
     def __init__(self, nodes: list[Node], choices: Node, stop: bool, unused: AbstractSet[int] = frozenset()) -> None:
         super().__init__(*nodes)
         self._choices, self._stop, self._unused = choices, stop, unused
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Yield the chosen elements; end at the first exhausted input if `stop`, else when all inputs are exhausted."""
+        """Yield the chosen elements; end when all inputs are exhausted or, with `stop`, when one input is exhausted."""
         active: list[Iterator[Step] | None] = [
             None if number in self._unused else node.iterate(execution) for number, node in enumerate(self.inputs)
         ]

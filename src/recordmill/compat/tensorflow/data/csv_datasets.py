@@ -25,7 +25,7 @@ from recordmill.compat.tensorflow.files.gfile import glob
 from recordmill.compat.tensorflow.io.csv_lines import decode_csv
 from recordmill.types import RecordRef
 
-# Candidate dtypes for a column without a declared dtype, from the narrowest to the widest.
+# Dtypes that are tried for a column without a declared dtype, from the narrowest to the widest.
 _DTYPES = (int32, int64, float32, float64, string)
 
 
@@ -62,7 +62,7 @@ class CsvDataset(Dataset):
 
 
 class CsvRecords(TextLines):
-    """Records of CSV files: lines, joined where a quoted field contains a line end."""
+    """Records of CSV files. A record spans several lines if a quoted field contains a line end."""
 
     def __init__(self, paths: Node, compression: str, delimiter: bytes, header: bool) -> None:
         super().__init__(paths, compression)
@@ -98,7 +98,7 @@ def _make_element(parts: list[bytes], record: RecordRef) -> Element:
 
 
 def _ends_inside_quotes(line: bytes, delimiter: bytes, was_open: bool) -> bool:
-    """Return whether a line ends inside a quoted field; only a quote at the start of a field opens it."""
+    """Return whether a line ends inside a quoted field; a quoted field begins with a quote."""
     position, is_open = 0, was_open
     while True:
         if is_open:

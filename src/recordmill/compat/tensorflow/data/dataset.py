@@ -32,7 +32,7 @@ from recordmill.compat.tensorflow.files.errors import to_path_str
 
 
 class Dataset(DatasetFactories):
-    """``tf.data.Dataset``: a lazy sequence of elements: tensors, or nested tuples and dicts of tensors."""
+    """``tf.data.Dataset``: a lazy sequence of elements, which are tensors or nested tuples and dicts of tensors."""
 
     def _with_node(self, node: Any) -> Dataset:
         return Dataset(node, self._options)
@@ -50,7 +50,7 @@ class Dataset(DatasetFactories):
         use_unbounded_threadpool: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """Apply a function to each element; the order is kept also if `deterministic` is False."""
+        """Apply a function to each element; the order is kept even if `deterministic` is False."""
         calls = None if num_parallel_calls is None else to_int(num_parallel_calls, "num_parallel_calls")
         if calls is not None and calls < 1 and calls != -1:
             raise InvalidArgumentError("num_parallel_calls must be greater than zero.")
@@ -88,7 +88,7 @@ class Dataset(DatasetFactories):
         reshuffle_each_iteration: bool | None = True,
         name: str | None = None,
     ) -> Dataset:
-        """Shuffle elements with a buffer, by TensorFlow's algorithm but with NumPy's random numbers."""
+        """Shuffle elements in a buffer with TensorFlow's algorithm, but with NumPy's random numbers."""
         again = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
         number = None if seed is None else to_int(seed, "seed")
         return self._with_node(Shuffle(self.node, to_int(buffer_size, "buffer_size"), number, again))
@@ -145,10 +145,10 @@ class Dataset(DatasetFactories):
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """Combine elements into batches; pad each axis to `padded_shapes` or to the longest element."""
+        """Combine elements into batches; pad each axis to its length in `padded_shapes` or to the longest element."""
         size = to_int(batch_size, "batch_size")
         shapes = values = None
-        with suppress(NoElementsError):  # An empty dataset has nothing to pad.
+        with suppress(NoElementsError):  # An empty dataset needs no padding.
             shapes = None if padded_shapes is None else check_padded_shapes(self.element_spec, padded_shapes)
             values = None if padding_values is None else check_padding_values(self.element_spec, padding_values)
         return self._with_node(PaddedBatch(self.node, size, bool(drop_remainder), shapes, values))
@@ -241,7 +241,7 @@ class Dataset(DatasetFactories):
         window_size_func: Callable[..., Any] | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """Collect elements with equal keys into windows; yield the elements of `reduce_func(key, window)`."""
+        """Collect elements with equal keys into windows; yield the elements of each `reduce_func(key, window)`."""
         if (window_size is None) == (window_size_func is None):
             raise ValueError("Either the `window_size` argument or the `window_size_func` argument must be specified.")
         size = window_size_func or (lambda _: window_size)

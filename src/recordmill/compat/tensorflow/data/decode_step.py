@@ -1,4 +1,4 @@
-"""Plan one native call that decodes, crops and resizes all images of a batch, and run it."""
+"""Decode, crop and resize all images of a batch in one native call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recordmill.compat.tensorflow.data.symbolic import SymbolicTensor, find_symb
 from recordmill.compat.tensorflow.data.trace import RecordedCall, converts_to_float32
 
 _JPEG, _PNG = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
-# Byte offset of the bit depth in a PNG file, and number of leading bytes that are searched for a tRNS chunk.
+# Offset of the bit depth in a PNG file, and number of bytes at the start of a file that are searched for a tRNS chunk.
 _PNG_DEPTH, _HEAD_BYTES = 24, 1200
 _DCT = {"": "fast", "INTEGER_FAST": "fast", "INTEGER_ACCURATE": "accurate"}
 _CHANNELS: dict[Any, Any] = {0: "stored", None: "stored", 1: 1, 3: 3}
@@ -51,19 +51,19 @@ class DecodeStep:
             return None
         rows = contents.tensor.buffer if isinstance(contents.tensor, StringVector) else None
         files = contents.array.tolist() if rows is None else rows
-        if not all(map(self._is_decoded_like_tensorflow, _first_bytes_of_files(files))) or not (
+        if not all(map(self._is_decoded_like_tensorflow, _iterate_first_bytes(files))) or not (
             self._resizes or _have_equal_sizes(files)
         ):
             return None
         data: Any = files
         if self._window is not None:
-            windows = self._crop_windows(known, files)
+            windows = self._compute_crop_windows(known, files)
             if windows is None:
                 return None
             data = {"image": files, "window": windows}
         return BatchColumn(Tensor(rm.decode_batch(data, {"image": self._image}, empty=empty)["image"]))
 
-    def _crop_windows(self, known: Mapping[int, Any], files: list[bytes] | rm.Ragged) -> NDArray[Any] | None:
+    def _compute_crop_windows(self, known: Mapping[int, Any], files: list[bytes] | rm.Ragged) -> NDArray[Any] | None:
         """Return crop windows as (x, y, width, height), or None if a window or the size of an image is unknown."""
         if isinstance(self._window, SymbolicTensor):
             windows = known[self._window.number]
@@ -71,7 +71,7 @@ class DecodeStep:
             return windows.array[:, [1, 0, 3, 2]] if is_array else None
         fraction = self._window or 1.0
         sizes = np.asarray(rm.image_sizes(files, like="tensorflow"), np.int64)
-        offsets = ((sizes - sizes.astype(np.float64) * fraction) / 2).astype(np.int64)  # Rounds like `central_crop`.
+        offsets = ((sizes - sizes.astype(np.float64) * fraction) / 2).astype(np.int64)  # Round as `central_crop` does.
         return np.hstack([offsets, sizes - 2 * offsets])[:, [1, 0, 3, 2]] if sizes.all() else None
 
     def _is_decoded_like_tensorflow(self, head: bytes) -> bool:
@@ -88,7 +88,7 @@ def _have_equal_sizes(files: list[bytes] | rm.Ragged) -> bool:
     return bool((sizes == sizes[:1]).all() and sizes.all())
 
 
-def _first_bytes_of_files(files: list[bytes] | rm.Ragged) -> Iterator[bytes]:
+def _iterate_first_bytes(files: list[bytes] | rm.Ragged) -> Iterator[bytes]:
     """Yield the first `_HEAD_BYTES` bytes of each encoded image, which show its format and bit depth."""
     if isinstance(files, list):
         return (file[:_HEAD_BYTES] for file in files)
@@ -137,7 +137,7 @@ def _create_decode_step(
     if crop is not None:
         if window is not None or options["reduce"] != 1:
             return None
-        window = _constant_crop_fraction(crop)
+        window = _find_crop_fraction(crop)
     if calls[0].name == _CROP or crop is not None:
         if not isinstance(window, SymbolicTensor | float) or not resize:
             return None
@@ -147,9 +147,9 @@ def _create_decode_step(
     return DecodeStep(calls, rm.Image(**options), window)
 
 
-def _constant_crop_fraction(crop: RecordedCall) -> float | None:
+def _find_crop_fraction(crop: RecordedCall) -> float | None:
     """Return the fraction of a `central_crop`, or None if it is not a valid constant."""
-    fraction: Any = crop.args[1]  # The tracer passes this argument by position.
+    fraction: Any = crop.args[1]  # The tracer always passes the fraction by position.
     return float(fraction) if isinstance(fraction, float | np.floating) and 0 < fraction <= 1 else None
 
 

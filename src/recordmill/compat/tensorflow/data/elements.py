@@ -12,7 +12,7 @@ from recordmill.types import RecordRef
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
-# If a function fails for this many sample values before its first success, its first error is raised.
+# If a function fails for this many sample values without a success, its first error is raised.
 _MAX_FAILURES = 8
 
 
@@ -26,7 +26,7 @@ class Element:
 
 
 class FailedElement:
-    """Error that is raised in place of an element."""
+    """Error in place of an element; the consumer raises the error."""
 
     __slots__ = ("error",)
 
@@ -52,7 +52,7 @@ class ExecutionOptions:
 class Node:
     """One stage of a pipeline: a source, or a transformation of the elements of other nodes."""
 
-    # True if the node only reorders, repeats or drops elements. Then a later batch may run the maps before this node.
+    # True if the node only reorders, repeats or drops elements. A later batch node may run the maps before such a node.
     forwards_elements = False
     # True if the node calls Python functions of the user.
     runs_python = False
@@ -68,7 +68,7 @@ class Node:
 
     @property
     def depth(self) -> int:
-        """Number of nodes before this one, plus one. It is part of random seeds, so that equal nodes differ."""
+        """Number of nodes up to and including this one; this number gives equal nodes different random seeds."""
         return 1 + sum(node.depth for node in self.inputs)
 
     def begin_pass(self) -> int:
@@ -92,7 +92,7 @@ class Node:
         return self.input.spec()
 
     def sample_values(self) -> Iterator[Any]:
-        """Iterate over example values, from which specs are inferred; by default, the example values of the input."""
+        """Iterate over sample values, from which specs are inferred; by default, return those of the input."""
         return self.input.sample_values()
 
 
@@ -127,7 +127,7 @@ def map_sample_values(function: Callable[[Any], Any], values: Iterator[Any]) -> 
 
 
 def infer_spec_from_samples(node: Node, function: Any) -> Any:
-    """Infer specs from a function's results for the first two elements; axis lengths that differ become unknown."""
+    """Infer specs from a function's first two results; if the lengths of an axis differ, the length is unknown."""
     specs = [spec_of(value) for value in itertools.islice(map_sample_values(function, node.sample_values()), 2)]
     if not specs:
         raise NoElementsError("element_spec cannot be inferred from the first elements, because the dataset is empty")

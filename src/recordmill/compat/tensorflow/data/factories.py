@@ -33,7 +33,7 @@ from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec, SparseTenso
 
 
 class DatasetFactories(DatasetBase):
-    """Constructors of `Dataset`. The subclasses that read files inherit them, as in TensorFlow."""
+    """Constructors of `Dataset`; subclasses such as `TFRecordDataset` inherit them, as in TensorFlow."""
 
     @classmethod
     def _from_node(cls, node: Node) -> Self:
@@ -68,7 +68,7 @@ class DatasetFactories(DatasetBase):
         output_signature: Any = None,
         name: str | None = None,
     ) -> Self:
-        """Create a dataset of a generator's values; convert them to the given dtypes, and check their shapes."""
+        """Create a dataset of a generator's values; convert the values to the given dtypes and check their shapes."""
         if not callable(generator):
             raise TypeError("`generator` must be a Python callable.")
         if output_signature is not None and (output_types is not None or output_shapes is not None):
@@ -87,7 +87,7 @@ class DatasetFactories(DatasetBase):
 
     @classmethod
     def zip(cls, *args: Any, datasets: Any = None, name: str | None = None) -> Self:
-        """Combine elements of several datasets; they are nested in tuples or dicts in the same way as the datasets."""
+        """Combine datasets element by element; each result has the same nested structure as the arguments."""
         if bool(args) == (datasets is not None):
             raise TypeError("zip() requires either positional datasets or the argument `datasets`, but not both")
         structure = datasets if datasets is not None else args[0] if len(args) == 1 else args
@@ -110,7 +110,7 @@ class DatasetFactories(DatasetBase):
 
     @classmethod
     def choose_from_datasets(cls, datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True) -> Self:
-        """Take each element from the dataset whose position in `datasets` is the next value of `choice_dataset`."""
+        """Take each element from one of `datasets`; `choice_dataset` yields the position of the dataset to use."""
         return cls._from_node(ChooseInput([one.node for one in datasets], choice_dataset.node, stop_on_empty_dataset))
 
     @classmethod
@@ -134,7 +134,7 @@ class DatasetFactories(DatasetBase):
 
 
 def create_source(value: Any, kind: type[TensorSlices | SingleElement]) -> Node:
-    """Create a source node; symbolic values of a TensorFlow 1 graph are read when a session feeds them."""
+    """Create a source node; it reads symbolic values of a TensorFlow 1 graph when a session runs."""
     if any(one.of_graph for one in find_symbolic(value)):
         from recordmill.compat.tensorflow.graphs.iterators import PlaceholderSource
 

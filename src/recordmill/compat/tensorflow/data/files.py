@@ -44,12 +44,11 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.errors import RecordmillError
 from recordmill.types import RecordRef
 
-# Smallest and largest number of records per read, and the largest number per read if whole batches are read.
+# Smallest and largest number of records per read. The last number is the maximum if whole batches are read.
 _MIN_RECORDS, _MAX_RECORDS, _MAX_BATCH_RECORDS = 16, 256, 4096
-# Size in bytes of a group of records that fits into the processor's cache. It limits the records in one read.
+# Approximate limit on the bytes of a group of records, so that the group fits into the processor's cache.
 _GROUP_BYTES = 2 << 20
-# If the records of a group are larger than this on average, a bytes object per record costs less than a copy of
-# the group.
+# If the average record of a group is larger, one bytes object per record costs less than a copy of the group.
 _LONG_BYTES = 32 << 10
 _FRAME_BYTES = 16
 _COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
@@ -112,7 +111,7 @@ class RecordPayloads(FileContents):
             offset += len(payloads.data) + len(payloads) * _FRAME_BYTES
 
     def iterate_batches(self, execution: ExecutionOptions, size: int, drop_remainder: bool) -> Iterator[Step]:
-        """Yield batches that are sliced from groups of records; an error counts as one record."""
+        """Yield batches, which are slices of groups of records; an error counts as one record."""
         length = min(size * -(-_MIN_RECORDS // size), _MAX_BATCH_RECORDS)
         groups = self._read_files(execution, lambda path: self._read_record_groups(path, length))
         return _cut_batches(groups, size, drop_remainder)
@@ -153,7 +152,7 @@ def _slice_record_group(group: rm.Ragged, start: int, stop: int) -> rm.Ragged | 
 
 
 def _join_batch_parts(parts: list[rm.Ragged | NDArray[Any] | FailedElement]) -> Step:
-    """Join the parts of a batch; if a part is an error, return the first error instead."""
+    """Join the parts of a batch; if some parts are errors, return the first error."""
     failed = next((part for part in parts if isinstance(part, FailedElement)), None)
     if failed is not None:
         return failed
@@ -210,7 +209,7 @@ def strip_line_end(line: bytes) -> bytes:
 
 
 def _to_tensorflow_error(error: RecordmillError | OSError | EOFError, path: str) -> OpError:
-    """Convert an error of reading a file to TensorFlow's error class."""
+    """Convert an error that occurred while reading a file to TensorFlow's error class."""
     if isinstance(error, OpError):
         return error
     if isinstance(error, RecordmillError):
@@ -225,7 +224,7 @@ def _to_tensorflow_error(error: RecordmillError | OSError | EOFError, path: str)
 
 
 def to_file_names_node(filenames: Any) -> Node:
-    """Return a node of file names, from a str, a list, a tensor or a dataset."""
+    """Convert file names (a str, a list, a tensor or a dataset) to a node."""
     if isinstance(filenames, DatasetBase):
         _check_file_names(filenames.node)
         return filenames.node

@@ -28,7 +28,7 @@ from recordmill.errors import RecordmillError
 
 
 class UserFunction:
-    """User function that is applied to the elements of a node; if it can be traced, it is traced once."""
+    """User function that is applied to the elements of a node; the function is traced at most once."""
 
     def __init__(self, function: Callable[..., Any], node: Node) -> None:
         self._function, self._node = function, node
@@ -63,10 +63,10 @@ class UserFunction:
         return convert_function_result(self._function(*value) if type(value) is tuple else self._function(value))
 
     def __call__(self, value: Any) -> Any:
-        """Run the trace or, if there is none, the Python function on one element."""
+        """Run the function on one element: the trace if there is one, otherwise the Python function."""
         result = self.trace()
         if isinstance(result, Trace):
-            # An operation may have returned a list, which becomes a tuple.
+            # If an operation returned a list, the list becomes a tuple.
             return convert_function_result(result(value))
         token = SIZES_UNKNOWN.set(not self._has_fixed_size_input)
         try:
@@ -104,7 +104,7 @@ def _to_tensor_leaf(value: Any) -> Any:
 
 
 def call_or_return_error(function: Callable[[Any], Any], element: Element) -> Element | FailedElement:
-    """Run a function on an element; an error is not raised but returned, with the location of the element's record."""
+    """Run a function on an element; if it fails, return the error with the location of the element's record."""
     try:
         return Element(function(element.value), element.record)
     except Exception as error:  # noqa: BLE001 (raised when the caller reads this element)
@@ -117,7 +117,7 @@ def to_op_error(error: Exception, element: Element) -> Exception:
         if element.record is not None:
             error.shard, error.record, error.offset = element.record
         return error
-    wrapped = _combined_error_class(type(error))(
+    wrapped = _make_error_class(type(error))(
         f"{type(error).__name__}: {error}", hint="a user function of the pipeline raised this error"
     )
     if element.record is not None:
@@ -127,7 +127,7 @@ def to_op_error(error: Exception, element: Element) -> Exception:
 
 
 _CLASSES: dict[type[Exception], type[OpError]] = {}
-# TensorFlow's error class for each Python class; all other Python errors become UnknownError.
+# Maps Python's error classes to TensorFlow's. All other Python errors become UnknownError.
 _FAMILIES: tuple[tuple[type[Exception], type[OpError]], ...] = (
     (NotImplementedError, UnimplementedError),
     (ValueError, InvalidArgumentError),
@@ -136,7 +136,7 @@ _FAMILIES: tuple[tuple[type[Exception], type[OpError]], ...] = (
 )
 
 
-def _combined_error_class(kind: type[Exception]) -> type[OpError]:
+def _make_error_class(kind: type[Exception]) -> type[OpError]:
     """Return a class that inherits from TensorFlow's error class and, if possible, from the Python class `kind`."""
     if kind not in _CLASSES:
         family = next((family for base, family in _FAMILIES if issubclass(kind, base)), UnknownError)

@@ -97,7 +97,7 @@ class RaggedBatch(Batch):
 
     def combine_leaf(self, values: BatchValue, number: int) -> Any:
         rows, spec = split_into_rows(values), list(leaves(self.input.spec()))[number]
-        ragged_rank = max(_ragged_rank(spec), *_axes_of_differing_length(rows))
+        ragged_rank = max(_count_ragged_axes(spec), *_find_ragged_axes(rows))
         if not ragged_rank:
             return stack_leaf(rows, number)
         dtype = self._dtype.numpy_dtype
@@ -110,22 +110,22 @@ class RaggedBatch(Batch):
         return map_structure(lambda leaf: self._batch_spec(leaf, count), self.input.spec())
 
     def _batch_spec(self, leaf: Any, count: int | None) -> Any:
-        ragged_rank = _ragged_rank(leaf)
+        ragged_rank = _count_ragged_axes(leaf)
         if not ragged_rank:
             return add_batch_axis(leaf, count)
         return RaggedTensorSpec(TensorShape([count]) + leaf.shape, leaf.dtype, ragged_rank, self._dtype)
 
 
-def _axes_of_differing_length(rows: list[Any]) -> list[int]:
-    """Return axis 0 and the batch axes along which elements differ in length; inferred specs may lack these axes."""
+def _find_ragged_axes(rows: list[Any]) -> list[int]:
+    """Return axis 0 and the batch axes along which elements differ in length; inferred specs may miss such axes."""
     if not all(type(row) is Tensor for row in rows):
         return [0]
     lengths = zip(*(row.values.shape for row in rows), strict=True)
     return [0, *(axis for axis, sizes in enumerate(lengths, 1) if len(set(sizes)) > 1)]
 
 
-def _ragged_rank(spec: Any) -> int:
-    """Return the number of ragged axes of a batch: all axes up to the last one of unknown length."""
+def _count_ragged_axes(spec: Any) -> int:
+    """Return the number of ragged axes of a batch, which are all axes up to the last axis of unknown length."""
     if not isinstance(spec, TensorSpec) or spec.shape.rank is None:
         return 0
     return max((axis + 1 for axis, length in enumerate(spec.shape) if length is None), default=0)

@@ -11,7 +11,7 @@ from recordmill.compat.tensorflow.data.structures import to_numpy
 
 
 class Iterator:
-    """Iterator over the elements of a dataset; its threads end when it ends, is closed or is garbage-collected.
+    """Iterator over the elements of a dataset; its threads stop when it is exhausted, closed or garbage-collected.
 
     A failed element raises its error, and the next call continues with the element after it, as in TensorFlow.
     """
@@ -28,14 +28,14 @@ class Iterator:
 
     @staticmethod
     def from_structure(output_types: Any, output_shapes: Any = None, *unused: Any, **others: Any) -> Any:
-        """Create a TensorFlow 1 iterator that receives its dataset from `make_initializer`."""
+        """Create a TensorFlow 1 iterator without a dataset; `make_initializer` sets the dataset."""
         from recordmill.compat.tensorflow.graphs.iterators import from_structure
 
         return from_structure(output_types, output_shapes, *unused, **others)
 
     @staticmethod
     def from_string_handle(string_handle: Any, output_types: Any, output_shapes: Any = None, *unused: Any) -> Any:
-        """Create a TensorFlow 1 iterator that reads from the iterator whose string handle a session feeds."""
+        """Create a TensorFlow 1 iterator that reads from another iterator; a session feeds that iterator's handle."""
         from recordmill.compat.tensorflow.graphs.iterators import from_string_handle
 
         return from_string_handle(string_handle, output_types, output_shapes, *unused)

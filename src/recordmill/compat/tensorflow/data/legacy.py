@@ -10,7 +10,7 @@ from recordmill.compat.tensorflow.data.structures import map_structure
 
 
 class RemovedMethod:
-    """Attribute that raises an AttributeError on access; the message names a replacement."""
+    """Attribute that raises AttributeError when it is read; the message names a replacement."""
 
     def __init__(self, hint: str) -> None:
         self._hint = hint
@@ -50,7 +50,7 @@ class LegacyDataset:
         return output_shapes_of(self)
 
     def make_one_shot_iterator(self) -> Any:
-        """Create an iterator that returns symbolic tensors for sessions or, if execution is eager, elements."""
+        """Create an iterator over elements or, in graph mode, over symbolic tensors for sessions."""
         return create_one_shot_iterator(self, is_eager_by_default=False)
 
     def make_initializable_iterator(self, shared_name: Any = None) -> Any:  # noqa: ARG002
@@ -69,7 +69,7 @@ def output_shapes_of(dataset_or_iterator: Any) -> Any:
 
 
 def create_one_shot_iterator(dataset: Any, *, is_eager_by_default: bool) -> Any:
-    """``tf.compat.v1.data.make_one_shot_iterator``: iterate over elements or, if not eager, symbolic tensors."""
+    """``tf.compat.v1.data.make_one_shot_iterator``: iterate over elements or, in graph mode, symbolic tensors."""
     from recordmill.compat.tensorflow.graphs.iterators import GraphIterator, store_eager_element
     from recordmill.compat.tensorflow.graphs.modes import is_eager
 

@@ -44,18 +44,18 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.concurrency.threads import map_ordered, num_cpus
 
 THREAD_NAME = "recordmill-data"
-# Number of finished elements that may wait for the consumer, so that threads keep working while it builds a batch.
+# Number of results that threads compute ahead, so that they keep working while the consumer builds a batch.
 _RESULTS_AHEAD = 4
 # Largest number of elements in a chunk, and approximate limit on the bytes of its results.
 MAX_CHUNK, _CHUNK_BYTES = 64, 4 << 20
-# Elements with more bytes than this are processed one by one, because stacking them costs more than it saves.
+# Elements with more bytes than this are processed one by one, because stacking large elements is slow.
 _LARGE_BYTES = 64 << 10
-# After this many groups have failed although each of their elements succeeds, elements are processed one by one.
+# Elements are processed one by one after this number of groups has failed as a whole but succeeded one by one.
 _MAX_FAILURES = 3
 
 
 class DeferredElement(Element):
-    """Element to which deferred maps have not been applied yet, with its position in the current pass of each map."""
+    """Input element of deferred maps, with the element's position in the current pass of each map."""
 
     __slots__ = ("input", "positions")
 
@@ -75,7 +75,7 @@ class Map(Node):
         self.num_parallel_calls = num_cpus() if num_parallel_calls == -1 else num_parallel_calls or 0
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Run the function natively on chunks of elements, in threads, or on one element after another."""
+        """Run the function natively on chunks of elements, in threads on single elements, or in the calling thread."""
         elements = self._defer_elements(execution)
         if self in execution.deferred:
             return elements
@@ -125,7 +125,7 @@ class Map(Node):
             return call_or_return_error(self.function, element.input)
 
     def spec(self) -> Any:
-        """Return the specs from the trace; specs that the trace does not know are inferred from the first elements."""
+        """Return the specs from the trace; infer unknown specs from the results for the first elements."""
         trace = self.function.trace()
         if not isinstance(trace, Trace):
             return infer_spec_from_samples(self.input, self.function)
@@ -140,7 +140,7 @@ class Map(Node):
 
 
 def _clear_batch_size(seen: Any, node: Node) -> Any:
-    """In specs inferred from the first batch, replace the batch size by None if other batches may differ in size."""
+    """Replace the batch size by None in specs that were inferred from the first batch, if batch sizes may differ."""
     inputs = list(leaves(node.spec()))
     if not all(isinstance(leaf, TensorSpec) and leaf.shape.rank and leaf.shape[0] is None for leaf in inputs):
         return seen
@@ -151,7 +151,7 @@ def _clear_batch_size(seen: Any, node: Node) -> Any:
 
 
 def is_behind_generator(node: Node) -> bool:
-    """Return whether elements come from a Python generator, which must not run ahead of the consumer."""
+    """Return whether elements come from a Python generator. Generators do not run ahead of the consumer."""
     return isinstance(node, FromGenerator) or any(map(is_behind_generator, node.inputs))
 
 
@@ -203,7 +203,7 @@ def _count_array_bytes(array: Any) -> int:
 
 
 def stack_small_elements_into_columns(native: NativeMap, elements: list[Element]) -> list[BatchValue]:
-    """Return the columns that a native map uses; raise ValueError if the elements are too large to stack."""
+    """Stack elements into the columns that a native map uses; raise ValueError if the elements are large."""
     first = list(leaves(elements[0].value))
     if (
         sum(_count_array_bytes(first[number].values) for number in native.used if type(first[number]) is Tensor)
@@ -238,7 +238,7 @@ class Filter(Node):
         self.function = UserFunction(predicate, node)
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Yield the elements; the function runs on chunks of elements if it has a native plan."""
+        """Yield the elements that pass; if the function has a native plan, it runs on chunks of elements."""
         steps = self.input.iterate(execution)
         native = self.function.plan_native() if execution.native else None
         checked: Iterator[Step | None] = map(self._apply_predicate, steps)
@@ -290,7 +290,7 @@ class IgnoreErrors(Node):
         self._log = log_warning
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:  # noqa: ARG002
-        """Yield the elements that succeed. Maps run per element, so that `take` does not count failed elements."""
+        """Yield the elements that succeed. Maps run on single elements, so that `take` does not count failures."""
         for element in self.input.iterate(ExecutionOptions(native=False)):
             if isinstance(element, Element):
                 yield element

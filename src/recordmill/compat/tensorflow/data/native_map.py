@@ -35,16 +35,16 @@ from recordmill.compat.tensorflow.io.features import FixedLenFeature, FixedLenSe
 
 # One value per sample of a batch: stacked into one array, or a list if the samples differ in shape.
 BatchValue = BatchColumn | list[Any]
-# Arithmetic runs on chunks of samples with about this many bytes, which stay in the processor's cache.
+# Arithmetic runs on chunks of samples of about this size in bytes, so that a chunk stays in the processor's cache.
 _CHUNK_BYTES = 1 << 20
 # Largest number of bytes of freed results that are kept for reuse in later batches.
 _REUSED_BYTES = 256 << 20
-# Operations with small results, which a native batch runs on one sample after another.
+# Operations with small results. A native map runs these operations on one sample after another.
 _PER_SAMPLE = frozenset({"sparse.to_dense", "io.extract_jpeg_shape", "image.sample_distorted_bounding_box"})
 
 
 class NotNativeError(ValueError):
-    """Raised if the samples of a batch cannot be processed together; they are then processed one by one."""
+    """Raised if the samples of a batch cannot be processed together. The caller then processes them one by one."""
 
 
 class BatchSamples:
@@ -60,7 +60,7 @@ class BatchSamples:
 
     @cached_property
     def contexts(self) -> list[contextvars.Context]:
-        """One `contextvars` context per sample, which keeps the sample's random state between operations."""
+        """One `contextvars` context per sample; it keeps the sample's random state between operations."""
         contexts = [contextvars.copy_context() for _ in self._positions]
         for context, position in zip(contexts, self._positions, strict=True):
             context.run(random_state.set_element_state, *position)
@@ -83,7 +83,7 @@ class NativeMap:
         self.trace, self._memory = trace, rm.Memory(_REUSED_BYTES)
         last = max((position for position, step in enumerate(steps) if _processes_whole_batch(step)), default=-1)
         self._native_steps, self._arithmetic = steps[: last + 1], steps[last + 1 :]
-        self.parses = any(isinstance(step, RecordedCall) and _is_parse_call(step) for step in steps)
+        self.parses = any(isinstance(step, RecordedCall) and _is_batchable_parse_call(step) for step in steps)
         self.decoders = [step.description for step in steps if isinstance(step, DecodeStep)]
         results = {leaf.number for leaf in leaves(trace.result) if isinstance(leaf, SymbolicTensor)}
         used = results.union(*(step.inputs for step in steps))
@@ -103,12 +103,14 @@ class NativeMap:
         for position, call in enumerate(trace.calls):
             if position in skipped:
                 continue
-            followers = list(_find_exclusive_followers(position, trace.calls, uses))
+            followers = list(_find_call_chain(position, trace.calls, uses))
             step = plan_decode_step([trace.calls[one] for one in followers])
             if step is not None:
                 skipped.update(followers[: len(step.calls)])
                 steps.append(step)
-            elif _is_parse_call(call) or call.name in RULES or call.name in _RANDOM or call.name in _PER_SAMPLE:
+            elif (
+                _is_batchable_parse_call(call) or call.name in RULES or call.name in _RANDOM or call.name in _PER_SAMPLE
+            ):
                 steps.append(call)
             else:
                 return f"{call.name} has no batch rule for these arguments"
@@ -164,7 +166,7 @@ class NativeMap:
                 if column is None:
                     raise NotNativeError("these images cannot be decoded together")
                 known[step.output] = column
-            elif _is_parse_call(step):
+            elif _is_batchable_parse_call(step):
                 known.update(_parse_records(step, known))
             elif step.name in _PER_SAMPLE or any(isinstance(known[number], list) for number in step.inputs):
                 known.update(_run_per_sample(step, known, samples))
@@ -175,11 +177,11 @@ class NativeMap:
 
 
 def _processes_whole_batch(step: RecordedCall | DecodeStep) -> bool:
-    return isinstance(step, DecodeStep) or _is_parse_call(step)
+    return isinstance(step, DecodeStep) or _is_batchable_parse_call(step)
 
 
-def _find_exclusive_followers(position: int, calls: Sequence[RecordedCall], uses: Mapping[int, int]) -> Iterator[int]:
-    """Yield the positions of a chain of calls that starts at `position`; each call is the only user of its input."""
+def _find_call_chain(position: int, calls: Sequence[RecordedCall], uses: Mapping[int, int]) -> Iterator[int]:
+    """Yield the positions of a chain of calls from `position` on; only the next call uses the result of a call."""
     yield position
     while len(calls[position].outputs) == 1 and uses[number := calls[position].outputs[0][0]] == 1:
         position = next((other for other, call in enumerate(calls) if number in call.inputs), -1)
@@ -237,7 +239,7 @@ def stack_into_column(rows: Sequence[Any]) -> BatchValue:
 
 
 def to_columns(elements: Sequence[Element], used: Sequence[int] | None = None) -> list[BatchValue]:
-    """Return one column per leaf of the elements; columns whose number is not in `used` are empty."""
+    """Return one column per leaf of the elements; the columns that are not in `used` are empty."""
     stacked = stack_into_columns(elements, used)
     if stacked is not None:
         return [[] if array is None else BatchColumn(Tensor(array)) for array in stacked]
@@ -296,16 +298,16 @@ _PARSE_ARGUMENTS = {
 }
 
 
-def _parse_arguments(call: RecordedCall) -> dict[str, Any] | None:
-    """Return the arguments of a parsing call by name, or None if batches do not support one of them."""
+def _bind_parse_arguments(call: RecordedCall) -> dict[str, Any] | None:
+    """Return the arguments of a parsing call by name, or None if an argument is not supported for batches."""
     names = _PARSE_ARGUMENTS.get(call.name, ())
     arguments = dict(zip(names, call.args, strict=False)) | call.kwargs
     return arguments if set(arguments) <= set(names) and len(arguments) == len(call.args) + len(call.kwargs) else None
 
 
-def _is_parse_call(call: RecordedCall) -> bool:
-    """Return whether a call parses a record in a way that works for many records at once."""
-    arguments = _parse_arguments(call)
+def _is_batchable_parse_call(call: RecordedCall) -> bool:
+    """Return whether a call parses a record with features that are supported for many records at once."""
+    arguments = _bind_parse_arguments(call)
     if arguments is None or not isinstance(arguments.get("serialized"), SymbolicTensor):
         return False
     is_example = call.name == "io.parse_single_example"
@@ -326,7 +328,7 @@ def _parse_records(call: RecordedCall, known: Mapping[int, BatchValue]) -> dict[
     records = known[number]
     if isinstance(records, list) or records.tensor.ndim != 1:
         raise NotNativeError("each sample must be one serialized record")
-    arguments = _parse_arguments(call) or {}
+    arguments = _bind_parse_arguments(call) or {}
     if "features" in arguments:
         return _parse_example_records(call, arguments["features"], records.tensor)
     context, frames = arguments.get("context_features"), arguments.get("sequence_features")
@@ -356,7 +358,7 @@ def _parse_example_records(call: RecordedCall, features: Mapping[str, Any], reco
 
 
 def _split_sparse_by_record(sparse: SparseTensor, count: int, feature: Any) -> list[Any]:
-    """Split the sparse tensor of a batch into one value per record, as if each record had been parsed alone."""
+    """Split the sparse tensor of a batch into one sparse tensor per record, as if each record were parsed alone."""
     values = sparse.values.values
     splits = np.searchsorted(sparse.indices.values[:, 0], np.arange(count + 1)).tolist()
     rows = [values[start:stop] for start, stop in pairwise(splits)]

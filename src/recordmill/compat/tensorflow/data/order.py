@@ -1,4 +1,4 @@
-"""Nodes of ``repeat``, ``take``, ``skip``, ``shard``, ``prefetch`` and ``shuffle``, which do not use element values."""
+"""Nodes that do not use element values: ``repeat``, ``take``, ``skip``, ``shard``, ``prefetch`` and ``shuffle``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from recordmill.compat.tensorflow.data.elements import (
 )
 from recordmill.concurrency.prefetch import Prefetcher
 
-# `Skip.sample_values` skips elements only if `count` is at most this number: they may then be header lines of files.
+# Largest `count` for which `Skip.sample_values` skips elements, because these may be header lines of files.
 _MAX_HEADER_ELEMENTS = 16
 _AUTOTUNE_DEPTH = 2
 # Number of random positions that are drawn at once, because single draws from a NumPy generator are slow.
@@ -66,7 +66,7 @@ class Take(Node):
         self._count = count
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Yield the elements without advancing the input beyond the last one."""
+        """Yield the elements; the input is not advanced beyond the last element that is taken."""
         left = self._count
         if left == 0:
             return
@@ -109,7 +109,7 @@ class Skip(Node):
         return 0 if self._count < 0 else max(length - self._count, 0)
 
     def sample_values(self) -> Iterator[Any]:
-        """Return the input's sample values; skip the first `count` if it is a small number, as for header lines."""
+        """Return the input's sample values; if `count` is small, skip the first values, which may be header lines."""
         values = self.input.sample_values()
         return islice(values, self._count, None) if 0 < self._count <= _MAX_HEADER_ELEMENTS else values
 
@@ -145,7 +145,7 @@ class Shard(Node):
 
 
 class Prefetch(Node):
-    """Elements produced ahead of the consumer by a thread."""
+    """Elements that a thread computes ahead of the consumer."""
 
     forwards_elements = True
 
@@ -181,7 +181,7 @@ class Shuffle(Node):
         self._own_entropy = np.random.SeedSequence().entropy
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Fill the buffer; then yield a random element per new input element, and finally the rest in random order."""
+        """Fill the buffer. Yield a random element for each new input element, then the rest in random order."""
         generator = np.random.default_rng(self._shuffle_entropy(self.begin_pass() if self._again else 0))
         positions = _draw_positions(generator, self._size)
         buffer: list[Step] = []
@@ -192,26 +192,26 @@ class Shuffle(Node):
             buffer.append(step)
             if len(buffer) == self._size:
                 yield _swap_and_pop(buffer, next(positions))
-        for position in _draw_last_positions(generator, len(buffer)):
+        for position in _draw_shrinking_positions(generator, len(buffer)):
             yield _swap_and_pop(buffer, position)
 
     def _shuffle_entropy(self, epoch: int) -> list[Any]:
         program_seed = global_seed()
         if self._seed is None and program_seed is None:
             return [self._own_entropy, epoch]
-        # Several unseeded shuffles of one pipeline differ, because their depth is part of the entropy.
+        # The entropy includes the depth, so that several unseeded shuffles of one pipeline differ.
         key = (self.depth, epoch) if self._seed is None else (epoch,)
         return compose_entropy(program_seed or 0, self._seed, key)
 
 
 def _draw_positions(generator: np.random.Generator, size: int) -> Iterator[int]:
-    """Yield random positions in a buffer of `size` elements, without end."""
+    """Yield an endless sequence of random positions in a buffer of `size` elements."""
     while True:
         yield from generator.integers(size, size=_DRAWS).tolist()
 
 
-def _draw_last_positions(generator: np.random.Generator, count: int) -> Iterator[int]:
-    """Yield random positions in a buffer that shrinks by one element after each position."""
+def _draw_shrinking_positions(generator: np.random.Generator, count: int) -> Iterator[int]:
+    """Yield one random position for each size of a buffer that shrinks from `count` elements to one."""
     for upper in range(count, 0, -_DRAWS):
         yield from generator.integers(np.arange(upper, max(upper - _DRAWS, 0), -1)).tolist()
 

@@ -41,7 +41,7 @@ def pad_and_stack_leaf(rows: Sequence[Any], shape: TensorShape | None, fill: Any
 
 
 def fill_unknown_lengths(spec: Any, shapes: Any, length: int | None) -> Any:
-    """Return the padded shapes for elements with the specs `spec`; `length` replaces unknown axis lengths."""
+    """Return padded shapes for elements with the specs `spec`; unknown axis lengths become `length`."""
     if isinstance(spec, TensorSpec):
         shape = TensorShape(spec.shape if shapes is None else shapes)
         return shape if shape.rank is None else TensorShape([length if one in (None, -1) else one for one in shape])

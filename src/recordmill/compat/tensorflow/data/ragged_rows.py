@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.ops.specs import RaggedTensorSpec
 
 
 class RaggedRow(Tensor):
-    """Dense row of a ragged tensor; batches of such rows become ragged, since other rows may have other lengths."""
+    """Dense row of a ragged tensor. A batch of rows is ragged, because row lengths may differ."""
 
     __slots__ = ("splits_dtype",)
 
@@ -23,7 +23,7 @@ class RaggedRow(Tensor):
 
     @property
     def row_spec(self) -> RaggedTensorSpec:
-        """Spec that is common to all rows of the ragged tensor."""
+        """Spec that matches every row of the ragged tensor."""
         return RaggedTensorSpec([None, *self.values.shape[1:]], self.dtype, 0, self.splits_dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:

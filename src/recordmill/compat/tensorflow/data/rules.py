@@ -1,4 +1,4 @@
-"""Batch rules, which convert the call of an operation on each sample to one call on the whole batch.
+"""Batch rules. A rule replaces the calls of an operation on single samples by one call on the whole batch.
 
 A rule takes the arguments of a call, with a `BatchColumn` in place of each symbolic value, and the number of samples.
 It returns the arguments of the same operation for the batch, or raises ValueError.
@@ -34,7 +34,7 @@ Rule = Callable[[tuple[Any, ...], dict[str, Any], int], Arguments]
 
 
 def _elementwise_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
-    """Batch rule for elementwise operations: insert axes after the batch axis, so that lower-rank samples broadcast."""
+    """Batch rule for elementwise operations: insert axes after the batch axis, so that the samples broadcast."""
     del count
     rank = max(_sample_rank(one) for one in [*args, *kwargs.values()])
     return tuple(_insert_axes(one, rank) for one in args), {key: _insert_axes(one, rank) for key, one in kwargs.items()}

@@ -83,7 +83,7 @@ class TensorSlices(Source):
         self._length = int(lengths[0]) if lengths else 0
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Yield the slices; slices of dense tensors are not copied until their value is read."""
+        """Yield the slices; a slice of a dense tensor is copied only when its value is read."""
         if not all(type(leaf) is Tensor for leaf in leaves(self._value)):
             return super().iterate(execution)
         table = ElementTable(self._value)
@@ -176,7 +176,7 @@ class FromGenerator(Node):
     def _convert_to_element(self, value: Any) -> Step:
         try:
             return Element(self._convert_yielded(value))
-        except InvalidArgumentError as error:  # One bad value does not end the generator.
+        except InvalidArgumentError as error:  # An invalid value does not stop the generator.
             return FailedElement(error)
 
     def cardinality(self) -> int:
@@ -189,7 +189,7 @@ class FromGenerator(Node):
         return map(self._convert_yielded, iter(self._function(*self._args)))
 
     def _convert_yielded(self, value: Any) -> Any:
-        if isinstance(self._signature, TensorSpec):  # A tuple that the generator yields becomes one tensor.
+        if isinstance(self._signature, TensorSpec):  # Even if the value is a tuple, it becomes one tensor.
             return _convert_leaf_by_spec(self._signature, value)
         if isinstance(value, list) and isinstance(self._signature, tuple):
             value = tuple(value)

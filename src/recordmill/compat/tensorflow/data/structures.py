@@ -91,7 +91,7 @@ def take_row(array: Any, position: int) -> Tensor:
 
 
 def to_int(value: Any, name: str) -> int:
-    """Convert an argument to int; it may be an integer or a scalar integer tensor."""
+    """Convert an argument, which may be an integer or a scalar integer tensor, to int."""
     array = array_of(value)
     if array.ndim or array.dtype.kind not in "iu":
         raise TypeError(f"{name} must be an integer, got {value!r}")
@@ -130,12 +130,12 @@ def _leaf_spec(leaf: Any) -> Any:
 
 
 def add_batch_axis(spec: Any, length: int | None) -> Any:
-    """Return the specs of a batch that stacks `length` elements, each described by `spec`."""
+    """Return the specs of a batch of `length` elements; `spec` describes each element."""
     return map_structure(lambda leaf: _spec_with_shape(leaf, TensorShape([length]) + leaf.shape, 1), spec)
 
 
 def drop_batch_axis(spec: Any) -> Any:
-    """Return the specs of one row of a batch that `spec` describes."""
+    """Return the specs of one row of a batch; `spec` describes the batch."""
     return map_structure(
         lambda leaf: _spec_with_shape(leaf, None if leaf.shape.rank is None else leaf.shape[1:], -1), spec
     )
@@ -148,7 +148,7 @@ def _spec_with_shape(leaf: Any, shape: Any, more_axes: int = 0) -> Any:
 
 
 def merge_specs(one: Any, other: Any) -> Any:
-    """Return the narrowest specs that match the elements of both specs; axis lengths that differ become unknown."""
+    """Combine two specs into the narrowest spec that matches both; axis lengths that differ become unknown."""
     if not has_same_structure(one, other) or any(
         getattr(a, "dtype", None) != getattr(b, "dtype", None) for a, b in zip(leaves(one), leaves(other), strict=True)
     ):

@@ -22,7 +22,7 @@ class Untraceable(Exception):  # noqa: N818 (not an error: the function then run
 
 
 class SymbolicTensor(TensorOperators):
-    """Tensor without a value; functions receive such tensors as arguments while they are traced."""
+    """Tensor without a value; a function receives such tensors as arguments while it is traced."""
 
     __slots__ = ("number", "spec")
     of_graph = False  # True for the values of TensorFlow 1 graphs, which sessions fetch.
@@ -123,7 +123,7 @@ def substitute_symbols(value: Any, known: Mapping[int, Any]) -> Any:
 
 
 def prepare_substitution(value: Any) -> Callable[[Mapping[int, Any]], Any]:
-    """Return a function like ``partial(substitute_symbols, value)`` that is faster if it is called many times."""
+    """Return a function that does the same as ``partial(substitute_symbols, value)``, but is faster."""
     if isinstance(value, SymbolicTensor):
         return itemgetter(value.number)
     if next(find_symbolic(value), None) is None:
@@ -131,7 +131,7 @@ def prepare_substitution(value: Any) -> Callable[[Mapping[int, Any]], Any]:
     return partial(substitute_symbols, value)
 
 
-# Sequence of keys and indices that leads to one value in a nested result.
+# Keys and indices that select one value in a nested result, outermost first.
 Path: TypeAlias = tuple[Any, ...]
 
 

@@ -25,10 +25,11 @@ from recordmill.compat.tensorflow.data.symbolic import (
 )
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
-# Name prefixes of operations that run user functions or have side effects. A function that calls such an operation
-# processes the elements in order.
+# Prefixes of the names of operations that run user functions or have side effects. A function that calls such an
+# operation runs on the elements in order.
 _ORDERED = ("control.", "io.write_file")
-# Operations that call functions. Such a function may use symbolic values of its closure, which the tracer cannot see.
+# Operations that call functions. The called functions may use symbolic values of their closures, which the tracer
+# cannot see.
 _CLOSURES = frozenset(
     f"control.{name}"
     for name in ("case", "cond", "foldl", "foldr", "map_fn", "scan", "switch_case", "vectorized_map", "while_loop")
@@ -39,7 +40,7 @@ IMAGE_DECODERS = frozenset(
 
 
 class RecordedCall:
-    """Recorded call of an operation. `outputs` has the number of each result and its path in the returned structure."""
+    """Recorded call of an operation. `outputs` has the number and the path of each value in the returned structure."""
 
     __slots__ = ("_args", "_kwargs", "args", "inputs", "kwargs", "name", "outputs")
 
@@ -114,11 +115,11 @@ class _Tracer:
         if name.startswith("lookup.changing"):
             raise Untraceable("the function uses a table that may change")
         if name in _CLOSURES:
-            raise Untraceable(f"{name} calls functions, and their use of outer variables cannot be recorded")
+            raise Untraceable(f"{name} calls functions, and their outer variables cannot be recorded")
         outputs: list[tuple[int, Path]] = []
         result = self._make_symbols(infer_specs(name, args, kwargs), (), outputs)
         if name == "image.central_crop":
-            args, kwargs = self._round_central_fraction(*args, **kwargs), {}
+            args, kwargs = self._round_crop_fraction(*args, **kwargs), {}
         self.calls.append(RecordedCall(name, copy_containers(args), copy_containers(kwargs), tuple(outputs)))
         return result
 
@@ -133,7 +134,7 @@ class _Tracer:
         outputs.append((value.number, path))
         return value
 
-    def _round_central_fraction(self, image: Any, central_fraction: Any) -> tuple[Any, Any]:
+    def _round_crop_fraction(self, image: Any, central_fraction: Any) -> tuple[Any, Any]:
         """Return the arguments of central_crop; if the image size is unknown, round the fraction to float32."""
         spec = getattr(image, "spec", None)
         is_known = self._fixed_size if spec is None or not spec.shape.rank else None not in list(spec.shape)[-3:-1]
@@ -175,12 +176,12 @@ def converts_to_float32(call: RecordedCall) -> bool:
 
 
 def count_uses(calls: Sequence[RecordedCall], result: Any) -> Counter[int]:
-    """Count how often each value, identified by its number, is used by the calls and in the result."""
+    """Count the uses of each value, identified by its number, in the calls and in the result."""
     uses = Counter(number for call in calls for number in call.inputs)
     uses.update(leaf.number for leaf in leaves(result) if isinstance(leaf, SymbolicTensor))
     return uses
 
 
 def has_fixed_size(spec: Any) -> bool:
-    """Return whether all shapes are known and no leaf is a string, which may be an encoded image of any size."""
+    """Return whether all shapes are known and no leaf is a string; a string may encode an image of any size."""
     return all(leaf.dtype != dtypes.string and leaf.shape.is_fully_defined() for leaf in leaves(spec))

@@ -18,7 +18,7 @@ from recordmill.compat.tensorflow.ops.numerals import parse_number
 
 
 class KeyValueTensorInitializer:
-    """``tf.lookup.KeyValueTensorInitializer``: keys and values of a table, from tensors."""
+    """``tf.lookup.KeyValueTensorInitializer``: keys and values of a table, given as tensors."""
 
     def __init__(
         self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None, name: Any = None
@@ -40,14 +40,14 @@ class KeyValueTensorInitializer:
 
 
 class TextFileIndex:
-    """``tf.lookup.TextFileIndex``: special column numbers for the whole line and the line number."""
+    """``tf.lookup.TextFileIndex``: column numbers that select the whole line or the line number."""
 
     WHOLE_LINE = -2
     LINE_NUMBER = -1
 
 
 class TextFileInitializer(KeyValueTensorInitializer):
-    """``tf.lookup.TextFileInitializer``: keys and values of a table, from the columns of a text file."""
+    """``tf.lookup.TextFileInitializer``: keys and values of a table, read from the columns of a text file."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class TextFileInitializer(KeyValueTensorInitializer):
         lines = read_file(filename).numpy().splitlines()
         if vocab_size is not None and len(lines) < vocab_size:
             raise InvalidArgumentError(
-                f"vocab_size must be at most {len(lines)} (the lines of {filename}), got {vocab_size}"
+                f"vocab_size must be at most {len(lines)} (the number of lines in {filename}), got {vocab_size}"
             )
         self._lines, self._delimiter = lines[:vocab_size], delimiter.encode()
         values = self._read_column(value_index, value_dtype)
@@ -133,7 +133,7 @@ class StaticHashTable:
         return as_tensor(self._default, self.value_dtype)
 
     def find_values(self, keys: list[Any]) -> list[Any]:
-        """Return the values for a list of keys; unknown keys have the default value."""
+        """Return the values of the keys in a list; unknown keys have the default value."""
         return [self._values.get(key, self._default) for key in keys]
 
 
@@ -165,11 +165,11 @@ class StaticVocabularyTable(StaticHashTable):
         self._buckets = num_oov_buckets
 
     def size(self, name: Any = None) -> Tensor:
-        """Return the number of keys plus the number of buckets."""
+        """Return the number of keys plus the number of hash buckets."""
         return as_tensor(int(super().size(name)) + self._buckets, int64)
 
     def find_values(self, keys: list[Any]) -> list[Any]:
-        """Return the ids of words; unknown words get the id of a bucket."""
+        """Return the ids of words; each unknown word gets the id of its hash bucket."""
         unknown = [key for key in dict.fromkeys(keys) if key not in self._values]
         texts = [key if isinstance(key, bytes) else str(key).encode() for key in unknown]
         buckets = (farm.fingerprints(texts) % np.uint64(self._buckets)).tolist()
@@ -179,7 +179,7 @@ class StaticVocabularyTable(StaticHashTable):
 
 @op("lookup.find", composite=apply_to_values)
 def look_up_in_table(table: StaticHashTable, keys: Any) -> Tensor:
-    """Return the values of keys in a table. This is an operation, so that tracers and sessions can record it."""
+    """Return the values of keys in a table, as an operation that tracers and sessions can record."""
     array = array_of(keys)
     if as_dtype(array.dtype) != table.key_dtype:
         raise TypeError(f"keys must be of dtype {table.key_dtype.name}, got {as_dtype(array.dtype).name}")

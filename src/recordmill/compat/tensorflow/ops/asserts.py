@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.core.errors import InvalidArgumentError
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.ops.inputs import BOOL, NUMBERS, STRINGS, convert_pair
 
-# Assertions on two values, by name: the comparison function, and its sign in messages.
+# Maps the name of each assertion on two values to its comparison function and its operator in messages.
 BINARY: dict[str, tuple[Callable[..., Any], str]] = {
     "assert_equal": (np.equal, "=="),
     "assert_greater": (np.greater, ">"),
@@ -22,7 +22,7 @@ BINARY: dict[str, tuple[Callable[..., Any], str]] = {
     "assert_less_equal": (np.less_equal, "<="),
     "assert_none_equal": (np.not_equal, "!="),
 }
-# Assertions that compare a value with 0, by name: the comparison function, and its sign in messages.
+# Maps the name of each comparison with 0 to its comparison function and its operator in messages.
 UNARY: dict[str, tuple[Callable[..., Any], str]] = {
     "assert_negative": (np.less, "<"),
     "assert_non_negative": (np.greater_equal, ">="),
@@ -77,7 +77,7 @@ def check_numerics(tensor: Any, message: str) -> Tensor:
 
 @op("debugging.assert_shapes", always=True)
 def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message: Any = None) -> None:  # noqa: ARG001
-    """``tf.debugging.assert_shapes``: raise ValueError if shapes do not match; equal letters mean equal lengths."""
+    """``tf.debugging.assert_shapes``: raise ValueError if shapes do not match; equal symbols require equal lengths."""
     known: dict[str, int] = {}
     for value, expected in shapes.items() if isinstance(shapes, dict) else shapes:
         shape = array_of(value).shape

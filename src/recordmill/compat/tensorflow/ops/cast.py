@@ -33,7 +33,7 @@ def convert_numbers(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Convert numbers to another dtype as C casts do."""
     with np.errstate(all="ignore"):
         if array.dtype.kind == "f" and dtype.kind in "iu" and dtype.itemsize < 4:
-            # Convert to int32 first, as C compilers do; NumPy's vectorized conversion may differ.
+            # Convert to int32 first, as C compilers do; NumPy's direct conversion may give other results.
             array = array.astype(np.int32)
         return array.astype(dtype)
 

@@ -31,7 +31,7 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None) -> Any:
 
 @op("control.case")
 def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False) -> Any:  # noqa: ARG001
-    """``tf.case``: call the function of the first condition that is true."""
+    """``tf.case``: call the function that belongs to the first true condition."""
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
     functions = [function for pred, function in pairs if bool(array_of(pred))]
     if exclusive and len(functions) > 1:
@@ -43,7 +43,7 @@ def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, stric
 
 @op("control.switch_case")
 def switch_case(branch_index: Any, branch_fns: Any, default: Any = None) -> Any:
-    """``tf.switch_case``: call function `branch_index`; if there is none, call `default` or else the last function."""
+    """``tf.switch_case``: call the function at `branch_index`; for an invalid index, call `default` or the last one."""
     branches = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
     pairs = [one if isinstance(one, tuple) else (number, one) for number, one in enumerate(branches)]
     functions: dict[int, Callable[[], Any]] = dict(pairs)
@@ -119,7 +119,7 @@ def scan(
     reverse: bool = False,
     **named_hints: Any,
 ) -> Any:
-    """``tf.scan``: call `fn` on its previous result and each row, and stack all results; `reverse` is keyword-only."""
+    """``tf.scan``: call `fn` on its previous result and the next row; stack all results; `reverse` is keyword-only."""
     del hints, named_hints
     columns = [list(as_tensor(one)) for one in nest.flatten(elems)]
     rows = [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]

@@ -108,7 +108,9 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> T
     check_dtype(np.empty(0, common), NUMBERS, "range")
     first, last, step = (one.astype(common)[()] for one in bounds)
     if step == 0 or (step > 0 and first > last) or (step < 0 and first < last):
-        raise InvalidArgumentError(f"range: delta must lead from start={first} to limit={last}, got delta={step}")
+        raise InvalidArgumentError(
+            f"range: delta must be nonzero and lead from start={first} to limit={last}, got delta={step}"
+        )
     if common.kind != "f":
         return Tensor(np.arange(int(first), int(last), int(step), dtype=common))
     count = math.ceil(abs((float(last) - float(first)) / float(step)))

@@ -34,7 +34,8 @@ from recordmill.compat.tensorflow.ops.inputs import (
     normalize_axis,
 )
 
-# Operations on one tensor, by name: NumPy function and supported dtypes. Results have the dtype of the input.
+# Maps the name of each operation on one tensor to its NumPy function and its supported dtypes. Results have the dtype
+# of the input.
 UNARY: dict[str, tuple[Callable[..., Any], str]] = {
     "ceil": (np.ceil, FLOATS),
     "cos": (np.cos, FLOATS),
@@ -55,7 +56,7 @@ UNARY: dict[str, tuple[Callable[..., Any], str]] = {
     "tan": (np.tan, FLOATS),
     "tanh": (np.tanh, FLOATS),
 }
-# Operations on two tensors, by name: NumPy function and supported dtypes.
+# Maps the name of each operation on two tensors to its NumPy function and its supported dtypes.
 BINARY: dict[str, tuple[np.ufunc, str]] = {
     "add": (np.add, NUMBERS + STRINGS),
     "and": (np.bitwise_and, INTEGERS + BOOL),
@@ -84,7 +85,7 @@ _MIN_PIXEL_VALUES, _MAX_CHANNELS = 4096, 32
 
 
 def apply_binary_ufunc(function: np.ufunc, a: NDArray[Any], b: NDArray[Any]) -> Any:
-    """Apply a NumPy function to two arrays that broadcast, faster than NumPy for images and per-channel values."""
+    """Apply a NumPy function to two arrays; broadcasting per-channel values to an image is faster than in NumPy."""
     if _are_channel_values(b, a):
         return function(_flatten_image_rows(a), np.tile(b, a.shape[-2])).reshape(a.shape)
     if _are_channel_values(a, b):
@@ -208,7 +209,7 @@ def truediv(x: Any, y: Any) -> Tensor:
         a = array_of(x, as_dtype(b.dtype))
     else:
         a = array_of(x)
-        b = array_of(y, None if isinstance(y, Tensor) else _dtype_if_convertible(y, as_dtype(a.dtype)))
+        b = array_of(y, None if isinstance(y, Tensor) else _find_convertible_dtype(y, as_dtype(a.dtype)))
     if a.dtype != b.dtype or a.dtype.char not in NUMBERS:
         raise TypeError(
             f"x and y must be numbers of the same dtype, got {as_dtype(a.dtype).name} and {as_dtype(b.dtype).name}"
@@ -221,8 +222,8 @@ def truediv(x: Any, y: Any) -> Tensor:
         return wrap(apply_binary_ufunc(np.divide, a, b))
 
 
-def _dtype_if_convertible(value: Any, dtype: DType) -> DType | None:
-    """Return the dtype if a Python value can be converted to it, else None."""
+def _find_convertible_dtype(value: Any, dtype: DType) -> DType | None:
+    """Return the dtype if a Python value can be converted to this dtype, else None."""
     try:
         array_of(value, dtype)
     except TypeError:
@@ -289,7 +290,7 @@ def power(x: Any, y: Any) -> Tensor:
 
 @op("math.add_n")
 def add_n(inputs: Any) -> Tensor:
-    """``tf.add_n``: add tensors of one shape."""
+    """``tf.add_n``: add tensors of equal shape."""
     values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
     if not values:
         raise ValueError("add_n: inputs must not be empty")

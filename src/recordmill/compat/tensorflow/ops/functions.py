@@ -28,7 +28,7 @@ _HINTS = {
 
 
 def function(func: Callable[..., Any] | None = None, input_signature: Any = None, **options: Any) -> Any:
-    """``tf.function``: decorate a function, which still runs as Python and is not compiled."""
+    """``tf.function``: decorate a function; the function is not compiled and runs as Python."""
     unknown = set(options) - _HINTS
     if unknown:
         raise TypeError(f"function() got an unexpected keyword argument {unknown.pop()!r}")
@@ -117,7 +117,7 @@ def numpy_function(
 
 
 def _convert_numpy_result(value: Any, dtype: Any) -> Any:
-    """Convert a result to an array; a Python number becomes `dtype` or, if that is None, int64 or float64."""
+    """Convert a result to an array. A Python number gets `dtype` or, if `dtype` is None, int64 or float64."""
     if isinstance(value, bool | int | float) and dtype is not None:
         return array_of(value, dtype)
     return array_of(np.asarray(value) if isinstance(value, int | float | list | tuple) else value)

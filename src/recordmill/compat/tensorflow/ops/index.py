@@ -62,7 +62,7 @@ def _convert_index(key: Any) -> int:
 
 @op("array.slice")
 def slice_(input_: Any, begin: Any, size: Any) -> Tensor:
-    """``tf.slice``: return the part of a tensor at `begin`; a size of -1 extends to the end of the axis."""
+    """``tf.slice``: return the part of a tensor that starts at `begin`; a size of -1 extends to the end of the axis."""
     values = array_of(input_)
     starts, sizes = convert_ints(begin, "slice"), convert_ints(size, "slice")
     if len(starts) != values.ndim or len(sizes) != values.ndim:
@@ -80,7 +80,7 @@ def slice_(input_: Any, begin: Any, size: Any) -> Tensor:
 
 @op("array.strided_slice")
 def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, **masks: Any) -> Tensor:
-    """``tf.strided_slice``, which supports only the masks begin_mask, end_mask and shrink_axis_mask."""
+    """``tf.strided_slice``: slice a tensor; only begin_mask, end_mask and shrink_axis_mask are supported."""
     starts, ends = convert_ints(begin, "strided_slice"), convert_ints(end, "strided_slice")
     steps = [1] * len(starts) if strides is None else convert_ints(strides, "strided_slice")
     open_starts, open_ends, single = (masks.pop(f"{one}_mask", 0) for one in ("begin", "end", "shrink_axis"))
@@ -149,7 +149,7 @@ def gather(
 
 @op("array.gather_nd")
 def gather_nd(params: Any, indices: Any, batch_dims: Any = 0) -> Tensor:
-    """``tf.gather_nd``: select values, or slices, of `params` by their coordinates on the first axes."""
+    """``tf.gather_nd``: select values or slices of `params` by their coordinates on the first axes."""
     if int(batch_dims):
         raise NotImplementedError("gather_nd: batch_dims is not supported: use tf.gather")
     array = array_of(params)
@@ -184,7 +184,7 @@ def _assign_at(out: NDArray[Any], positions: tuple[NDArray[Any], ...], values: N
     out[positions] = values
 
 
-# For each scatter operation, by name, the function that changes the values at given positions in place.
+# Maps the name of each scatter operation to the function that updates values at given positions in place.
 SCATTERS: dict[str, Callable[..., None]] = {
     "tensor_scatter_nd_add": np.add.at,
     "tensor_scatter_nd_max": np.maximum.at,
@@ -211,7 +211,7 @@ for _name, _function in SCATTERS.items():
 
 @elementwise_op("array.where")
 def where(condition: Any, x: Any = None, y: Any = None) -> Tensor:
-    """``tf.where``: choose values from `x` or `y`; without them, return the indices where `condition` is True."""
+    """``tf.where``: choose values from `x` or `y`; without both, return the indices where `condition` is True."""
     if (x is None) != (y is None):
         raise ValueError("where: x and y must both be given or both be omitted")
     if x is None:

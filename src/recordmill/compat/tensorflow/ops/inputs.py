@@ -31,7 +31,7 @@ def check_dtype(array: NDArray[Any], allowed: str, op: str) -> None:
 
 
 def convert_to_common_dtype(values: Sequence[Any], op: str, *, start: int = 0) -> list[NDArray[Any]]:
-    """Convert inputs to the dtype of the first tensor or, if there is none, of the first value."""
+    """Convert inputs to the dtype of the first tensor or, without tensors, to the dtype of the first value."""
     first = next((value for value in values if isinstance(value, TensorOperators)), values[0])
     dtype = as_dtype(array_of(first).dtype)
     return [_convert_to_dtype(value, dtype, position, op) for position, value in enumerate(values, start)]
@@ -80,7 +80,7 @@ def convert_strings(value: Any, op: str) -> NDArray[Any]:
 
 
 def can_broadcast(a: Sequence[int], b: Sequence[int]) -> bool:
-    """Return whether two shapes broadcast."""
+    """Return whether two shapes can be broadcast to one shape."""
     return all(m in (n, 1) or n == 1 for m, n in zip(reversed(a), reversed(b), strict=False))
 
 

@@ -33,7 +33,7 @@ def stack(values: Any, axis: Any = 0) -> Tensor:
 
 
 def _convert_to_one_dtype(values: Any) -> list[NDArray[Any]]:
-    """Convert values to one dtype; if all are Python numbers and one is a float, they become float32."""
+    """Convert values to one dtype; if all are Python numbers and one is a float, the dtype is float32."""
     if any(isinstance(one, Tensor | np.ndarray | np.generic) for one in values):
         return convert_to_common_dtype(values, "stack")
     try:
@@ -83,15 +83,15 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None) -
     position = normalize_axis(axis, array.ndim, "split")
     length = array.shape[position]
     if parts.ndim:
-        ends = np.cumsum(_complete_sizes([int(one) for one in parts], length))[:-1]
+        ends = np.cumsum(_infer_missing_size([int(one) for one in parts], length))[:-1]
         return [wrap(one) for one in np.split(array, ends, position)]
     if int(parts) <= 0 or length % int(parts):
         raise InvalidArgumentError(f"split: an axis of length {length} cannot be split into {int(parts)} equal parts")
     return [wrap(one) for one in np.split(array, int(parts), position)]
 
 
-def _complete_sizes(sizes: list[int], length: int) -> list[int]:
-    """Replace a single -1 in `sizes` by the remaining length; raise an error if the sizes do not add up."""
+def _infer_missing_size(sizes: list[int], length: int) -> list[int]:
+    """Replace a single -1 in `sizes` by the remaining length; raise an error if the sum is wrong."""
     known = sum(one for one in sizes if one >= 0)
     if sizes.count(-1) == 1 and min(sizes) == -1 and known <= length:
         return [length - known if one == -1 else one for one in sizes]
@@ -133,7 +133,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
     if widths.shape != (array.ndim, 2) or (widths < 0).any():
         raise InvalidArgumentError(f"pad: paddings must be {array.ndim} pairs of non-negative integers, got {widths}")
     if name == "CONSTANT":
-        return wrap(np.pad(array, widths, constant_values=_convert_padding(constant_values, array.dtype)))
+        return wrap(np.pad(array, widths, constant_values=_convert_padding_value(constant_values, array.dtype)))
     limits = np.array(array.shape)[:, None] - (name == "REFLECT")
     if (widths > limits).any():
         raise InvalidArgumentError(
@@ -142,7 +142,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
     return wrap(np.pad(array, widths, _PAD_MODES[name]))  # type: ignore[call-overload]
 
 
-def _convert_padding(value: Any, dtype: np.dtype[Any]) -> Any:
+def _convert_padding_value(value: Any, dtype: np.dtype[Any]) -> Any:
     """Convert a padding value; the default 0 becomes an empty string or False if the dtype requires it."""
     if type(value) is int and value == 0 and dtype.kind in "Ob":
         return b"" if dtype.kind == "O" else False

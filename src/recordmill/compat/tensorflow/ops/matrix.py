@@ -39,7 +39,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False)
 
 @op("linalg.einsum")
 def einsum(equation: str, *inputs: Any) -> Tensor:
-    """``tf.einsum``: sum products over the axes that an equation names by letters."""
+    """``tf.einsum``: multiply tensors and sum over axes, as specified by an equation such as "ij,jk->ik"."""
     arrays = convert_to_common_dtype(inputs, "einsum")
     check_dtype(arrays[0], NUMBERS, "einsum")
     try:

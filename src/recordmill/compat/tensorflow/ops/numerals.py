@@ -22,7 +22,7 @@ _REAL = re.compile(rb"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)", re.
 _HEXADECIMAL = re.compile(rb"[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[+-]?\d+)?", re.IGNORECASE)
 _SPACE = b" \t\n\v\f\r"
 _TARGETS = ("float32", "float64", "int32", "int64", "uint32", "uint64")
-# Number of digits of the largest uint64. Longer texts are not passed to int(), which rejects very long ones.
+# Number of digits of the largest uint64. Longer texts are not passed to int(), because int() rejects very long texts.
 _MAX_DIGITS = 20
 
 # ruff: noqa: A002 (TensorFlow's names)

@@ -18,12 +18,12 @@ from recordmill.compat.tensorflow.ops.inputs import convert_shape
 _INTEGERS = ("int32", "int64", "uint32", "uint64")
 
 
-def _seeded_generator(seed: Any) -> np.random.Generator:
-    """Return the generator for a seed, from the current dataset element or, outside of datasets, from the process."""
+def _find_generator(seed: Any) -> np.random.Generator:
+    """Return a seed's generator. It belongs to the current dataset element or, outside of datasets, to the process."""
     return random_state.current_generator(None if seed is None else int(array_of(seed)))
 
 
-def _stateless_generator(seed: Any) -> np.random.Generator:
+def _create_stateless_generator(seed: Any) -> np.random.Generator:
     values = array_of(seed)
     if values.shape != (2,):
         raise InvalidArgumentError(f"seed must have shape [2], got {list(values.shape)}")
@@ -36,7 +36,7 @@ def _draw_uniform(generator: np.random.Generator, shape: Any, minval: Any, maxva
         low, high = array_of(minval, dtype), array_of(1 if maxval is None else maxval, dtype)
         numbers = generator.random(lengths, _float32_or_float64(dtype)) * (high - low) + low
         numbers = np.asarray(numbers, dtype.numpy_dtype)
-        if not (numbers < high).all():  # Rounding may give the upper limit itself.
+        if not (numbers < high).all():  # Rounding may return the upper limit, which is exclusive.
             numbers = np.asarray(np.where(numbers < high, numbers, np.maximum(np.nextafter(high, low), low)))
         return Tensor(numbers)
     if dtype.name not in _INTEGERS:
@@ -68,19 +68,19 @@ def _float32_or_float64(dtype: DType) -> Any:
 @op("random.uniform", always=True)
 def uniform(shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, seed: Any = None) -> Tensor:
     """``tf.random.uniform``: return uniformly distributed numbers in [minval, maxval)."""
-    return _draw_uniform(_seeded_generator(seed), shape, minval, maxval, as_dtype(dtype))
+    return _draw_uniform(_find_generator(seed), shape, minval, maxval, as_dtype(dtype))
 
 
 @op("random.normal", always=True)
 def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None) -> Tensor:
     """``tf.random.normal``: return normally distributed numbers."""
-    return _draw_normal(_seeded_generator(seed), shape, mean, stddev, as_dtype(dtype))
+    return _draw_normal(_find_generator(seed), shape, mean, stddev, as_dtype(dtype))
 
 
 @op("random.truncated_normal", always=True)
 def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None) -> Tensor:
     """``tf.random.truncated_normal``: return normal numbers, at most two standard deviations from the mean."""
-    return _draw_normal(_seeded_generator(seed), shape, mean, stddev, as_dtype(dtype), truncate=True)
+    return _draw_normal(_find_generator(seed), shape, mean, stddev, as_dtype(dtype), truncate=True)
 
 
 @op("random.gamma", always=True)
@@ -93,7 +93,7 @@ def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: 
     if np.any(shapes < 0):
         raise InvalidArgumentError(f"alpha must not be negative, got {float(shapes.min())}")
     lengths = (*convert_shape(shape, "gamma"), *np.broadcast_shapes(shapes.shape, rates.shape))
-    numbers = (_seeded_generator(seed).standard_gamma(shapes, lengths) / rates).astype(kind.numpy_dtype)
+    numbers = (_find_generator(seed).standard_gamma(shapes, lengths) / rates).astype(kind.numpy_dtype)
     # Numbers that round to 0 become the smallest positive number, so that programs can divide by them.
     return Tensor(np.maximum(numbers, np.finfo(kind.numpy_dtype).tiny))
 
@@ -102,7 +102,7 @@ def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: 
 def shuffle(value: Any, seed: Any = None) -> Tensor:
     """``tf.random.shuffle``: return the rows in random order."""
     array = array_of(value)
-    return wrap(array[_seeded_generator(seed).permutation(len(array))] if array.ndim else array)
+    return wrap(array[_find_generator(seed).permutation(len(array))] if array.ndim else array)
 
 
 @op("random.categorical", always=True)
@@ -111,7 +111,7 @@ def categorical(logits: Any, num_samples: Any, dtype: Any = int64, seed: Any = N
     rows = array_of(logits)
     if rows.ndim != 2:
         raise InvalidArgumentError(f"logits must be a matrix, got shape {list(rows.shape)}")
-    noise = _seeded_generator(seed).gumbel(size=(rows.shape[0], int(num_samples), rows.shape[1]))
+    noise = _find_generator(seed).gumbel(size=(rows.shape[0], int(num_samples), rows.shape[1]))
     return wrap(np.argmax(rows[:, None, :] + noise, -1), as_dtype(dtype).numpy_dtype)
 
 
@@ -125,7 +125,7 @@ def stateless_uniform(
     alg: Any = None,  # noqa: ARG001 (one algorithm)
 ) -> Tensor:
     """``tf.random.stateless_uniform``: return uniform numbers that depend only on the pair `seed`."""
-    return _draw_uniform(_stateless_generator(seed), shape, minval, maxval, as_dtype(dtype))
+    return _draw_uniform(_create_stateless_generator(seed), shape, minval, maxval, as_dtype(dtype))
 
 
 @op("random.stateless_normal")
@@ -138,7 +138,7 @@ def stateless_normal(
     alg: Any = None,  # noqa: ARG001 (one algorithm)
 ) -> Tensor:
     """``tf.random.stateless_normal``: return normal numbers that depend only on the pair `seed`."""
-    return _draw_normal(_stateless_generator(seed), shape, mean, stddev, as_dtype(dtype))
+    return _draw_normal(_create_stateless_generator(seed), shape, mean, stddev, as_dtype(dtype))
 
 
 @op("random.split")
@@ -147,7 +147,7 @@ def split(seed: Any, num: Any = 2, alg: Any = None) -> Tensor:  # noqa: ARG001 (
     dtype = array_of(seed).dtype
     limits = np.iinfo(dtype)
     shape = int(array_of(num)), 2
-    return Tensor(_stateless_generator(seed).integers(limits.min, limits.max, shape, dtype, endpoint=True))
+    return Tensor(_create_stateless_generator(seed).integers(limits.min, limits.max, shape, dtype, endpoint=True))
 
 
 @op("random.fold_in")

@@ -53,7 +53,7 @@ def _std(array: NDArray[Any], axes: tuple[int, ...], keepdims: bool) -> Any:
     return np.sqrt(_variance(array, axes, keepdims))
 
 
-# Reductions by name; each function takes an array, axes and keepdims.
+# Maps the name of each reduction to a function with the arguments array, axes and keepdims.
 REDUCTIONS: dict[str, Callable[[NDArray[Any], tuple[int, ...], bool], Any]] = {
     "reduce_max": _max,
     "reduce_mean": _mean,

@@ -88,7 +88,7 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING") -> Tensor:
 
 @op("array.unique")
 def unique(x: Any, out_idx: Any = int32) -> Unique:
-    """``tf.unique``: return unique values in order of first occurrence, and the index of each input value in them."""
+    """``tf.unique``: return the unique values in order of first occurrence, and each input value's index among them."""
     array = array_of(x)
     if array.ndim != 1:
         raise InvalidArgumentError(f"unique: x must have one axis, got shape {list(array.shape)}")

@@ -12,7 +12,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 
 
 class _TypeSpec:
-    """Base class of specs. Specs are equal if they have the same class, shape, dtype and other parts."""
+    """Base class of specs. Specs are equal if their classes and all their constructor arguments are equal."""
 
     _parts: tuple[Any, ...]
     value_type: type
@@ -71,7 +71,7 @@ class TensorSpec(_TypeSpec):
 
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
-        """Return a spec with the same shape and dtype and with another name."""
+        """Return a copy of a spec; `name` replaces its name."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     def __repr__(self) -> str:

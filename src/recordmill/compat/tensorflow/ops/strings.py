@@ -32,7 +32,7 @@ def map_strings(array: NDArray[Any], function: Callable[[bytes], Any], dtype: An
     return Tensor(out)
 
 
-# For each operation, by name, the function that it applies to every string.
+# Maps the name of each operation to the function that it applies to every string.
 SIMPLE: dict[str, Callable[[bytes], bytes]] = {"lower": bytes.lower, "strip": bytes.strip, "upper": bytes.upper}
 
 
@@ -100,7 +100,7 @@ def join(inputs: Any, separator: Any = "") -> Tensor:
 
 @op("strings.reduce_join")
 def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator: Any = "") -> Tensor:
-    """``tf.strings.reduce_join``: join strings along axes; for a ragged tensor, join the strings of each row."""
+    """``tf.strings.reduce_join``: join strings along axes; in a ragged tensor, join the strings of each row."""
     between = _to_bytes(separator)
     if isinstance(inputs, RaggedTensor):
         return _join_ragged_rows(inputs, axis, between)
@@ -190,7 +190,7 @@ def to_hash_bucket_fast(input: Any, num_buckets: int) -> Tensor:
 def string_split(
     source: Any, sep: Any = None, skip_empty: bool = True, delimiter: Any = None, result_type: str = "SparseTensor"
 ) -> SparseTensor:
-    """``tf.string_split`` of TensorFlow 1: split at any of several bytes; only sparse results are supported."""
+    """``tf.string_split`` of TensorFlow 1: split strings at the delimiter bytes; only sparse results are supported."""
     if result_type != "SparseTensor":
         raise NotImplementedError(f"string_split: result_type {result_type!r} is not supported: use tf.strings.split")
     array = convert_strings(source, "string_split")

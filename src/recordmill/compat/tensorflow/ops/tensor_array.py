@@ -131,7 +131,7 @@ class TensorArray:
         return self
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """Replace all tensors by the consecutive parts of `value` that have the given numbers of rows."""
+        """Split `value` into parts with the given numbers of rows, and replace all tensors by these parts."""
         del name
         rows, counts = self._to_rows(value), array_of(lengths).tolist()
         ends = np.cumsum(counts).tolist()
