@@ -82,7 +82,7 @@ def convert_errors(**parts: Any) -> Iterator[None]:
 def create_module_getattr(
     module: str, hints: Mapping[str, str], default_hint: str | None = None
 ) -> Callable[[str], Any]:
-    """Return a module's ``__getattr__``: names with a hint raise AbsentError, all others AttributeError."""
+    """Create the ``__getattr__`` of a module. It raises AbsentError for a name with a hint, else AttributeError."""
 
     def raise_unsupported(name: str) -> Any:
         hint = hints.get(name, None if name.startswith("_") else default_hint)

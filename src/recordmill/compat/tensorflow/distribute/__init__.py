@@ -25,7 +25,7 @@ __getattr__ = make_absent_getattr(__name__)
 
 @dataclass(frozen=True, slots=True)
 class InputContext:
-    """``tf.distribute.InputContext``: the part of the data that a pipeline reads, by default all of it."""
+    """``tf.distribute.InputContext``: the part of the data that a pipeline reads; by default, all data."""
 
     num_input_pipelines: int = 1
     input_pipeline_id: int = 0

@@ -10,7 +10,7 @@ _PACKAGE = "recordmill.compat.tensorflow"
 
 
 def make_module_getattr(alias: str, *modules: str) -> Callable[[str], Any]:
-    """Return a module's ``__getattr__`` that looks names up in other modules of this package, such as "io"."""
+    """Create the ``__getattr__`` of a module. It looks up names in other modules of this package, such as "io"."""
 
     def get_member(name: str) -> Any:
         for module in modules:
