@@ -260,7 +260,7 @@ def pack_img(header: Any, img: Any, quality: int = 95, img_fmt: str = ".jpg") ->
 
 
 def unpack_img(s: bytes, iscolor: int = -1) -> tuple[Any, NDArray[Any] | None]:
-    """Return the header and the decoded image of a record. As in ``cv2.imdecode``, blue is first; failure gives None."""
+    """Return the header and the decoded image of a record. Like ``cv2.imdecode``: blue first, None on failure."""
     if iscolor not in _DECODERS:
         raise ValueError(f"iscolor must be -1, 0 or 1, got {iscolor}")
     header, data = unpack(s)

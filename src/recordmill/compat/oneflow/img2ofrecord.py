@@ -96,7 +96,7 @@ def _pack_images(options: argparse.Namespace) -> None:
 
 
 def _read_first_image_name(label_file: str) -> str | None:
-    """Return the image name on the first line of a label file, or None if the line is invalid; packing reports it later."""
+    """Return the image name on the first line of a label file, or None if it is invalid; packing reports this later."""
     with open(label_file, encoding="utf-8-sig") as file:
         try:
             found = json.loads(file.readline())

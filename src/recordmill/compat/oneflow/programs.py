@@ -1,4 +1,4 @@
-"""Names that OneFlow programs use besides readers, decoders and transforms: ``global_function``, ``env``, ``config``, ``scope``."""
+"""Names that set up OneFlow programs: ``global_function``, ``env``, ``config`` and ``scope``."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def get_world_size() -> int:
 
 
 def assign_parts(num_parts: int, rank: int, world_size: int) -> range:
-    """Return the numbers of the parts of process `rank`; if parts remain, the first processes get one more part each."""
+    """Return the numbers of the parts of process `rank`; the first processes get the remaining parts."""
     if not 0 <= rank < world_size:
         raise ValueError(f"RANK must be at least 0 and less than WORLD_SIZE ({world_size}), got {rank}")
     if world_size > num_parts:
@@ -56,7 +56,7 @@ class _RecordLocator:
         self._offset, self._part, self._record = 0, -1, 0
 
     def locate(self, payloads: Ragged) -> list[Location]:
-        """Return the locations of the next records; `payloads` must continue where the previous call stopped."""
+        """Return the locations of the next records; `payloads` continues where the previous call stopped."""
         sizes = np.diff(payloads.row_splits) + _HEADER_BYTES
         offsets = self._offset + np.concatenate(([0], np.cumsum(sizes)))
         self._offset = int(offsets[-1])

@@ -108,7 +108,7 @@ def _as_tensor_operand(value: Any) -> Any:
 
 
 class Resize(Module):
-    """``flow.nn.image.Resize``: resize images to one size. With `keep_aspect_ratio`, only one side has a fixed length."""
+    """``flow.nn.image.Resize``: resize images to one size. With `keep_aspect_ratio`, only one side is fixed."""
 
     def __init__(
         self,

@@ -161,7 +161,7 @@ class ImageDetIter(ImageIter):
             self._set_label_shape(self.provide_label[0].name, (label_shape[0], label_shape[1]))
 
     def sync_label_shape(self, it: ImageDetIter, verbose: bool = False) -> ImageDetIter:
-        """Set the number of boxes per image to the larger value of this iterator and `it`, in both iterators."""
+        """Set the number of boxes per image in this iterator and in `it` to the larger of the two numbers."""
         del verbose
         if not isinstance(it, ImageDetIter):
             raise TypeError("Synchronize with invalid iterator.")

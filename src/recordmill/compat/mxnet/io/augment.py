@@ -89,7 +89,7 @@ def decode_and_augment(data: Any, values: Values, generator: LibstdcxxGenerator)
 
 
 def draw_interpolation(method: int, old: Size, new: Size, generator: LibstdcxxGenerator) -> int:
-    """Return the interpolation method (0 to 4) for one image; if `method` is `RANDOM`, draw it."""
+    """Return the interpolation method (0 to 4) for one image; `RANDOM` selects a method at random."""
     return generator.integer(0, 4) if method == RANDOM else choose_interpolation(method, old, new)
 
 

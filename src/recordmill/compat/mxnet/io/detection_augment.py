@@ -260,7 +260,7 @@ class _CropSampler:
         return RelativeWindow(left, top, width, height)
 
     def _find_valid_windows(self, rows: Rows, regions: RelativeWindow) -> Flags:
-        """Return whether each window satisfies the limits and keeps at least one box. Without boxes, every window is valid."""
+        """Return whether each window satisfies the limits and keeps a box. Without boxes, every window is valid."""
         if not len(rows):
             return np.ones(regions.left.shape, bool)
         columns = rows.T[:, :, None]

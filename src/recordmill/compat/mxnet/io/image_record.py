@@ -23,7 +23,7 @@ _THREAD_NAME = "recordmill-mxnet"
 
 
 class BatchBuilder:
-    """Reads and decodes batches. It holds no reference to the iterator, so its threads do not keep the iterator alive."""
+    """Reads and decodes batches. It holds no reference to the iterator, so threads do not keep the iterator alive."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.values = values

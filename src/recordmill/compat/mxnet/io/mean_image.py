@@ -42,7 +42,7 @@ def load_mean_image(path: str, shape: tuple[int, ...], batches: Callable[[], Ite
 
 
 def _iter_possible_headers(shape: tuple[int, ...]) -> Iterator[bytes]:
-    """Yield the possible headers (bytes before the device type) of a file with one array of this shape, newest first."""
+    """Yield the possible headers (bytes before the device type) of a file with an array of this shape, newest first."""
     count = len(shape)
     yield _LIST_HEADER + struct.pack(f"<Iii{count}q", _VERSION_2, _DENSE, count, *shape)
     yield _LIST_HEADER + struct.pack(f"<Ii{count}q", _VERSION_1, count, *shape)

@@ -157,7 +157,7 @@ def _as_integer_index(key: Any) -> Any:
 
 
 def _require_same_dtype(inputs: tuple[Any, ...]) -> np.dtype[Any] | None:
-    """Return the dtype of the NDArrays, or None if a NumPy array has another dtype; raise if the NDArrays' dtypes differ."""
+    """Return the dtype of the NDArrays, or None if a NumPy array has another dtype; raise if NDArray dtypes differ."""
     dtypes = {one.dtype for one in inputs if isinstance(one, NDArray)}
     if len(dtypes) > 1:
         found = " and ".join(sorted(map(str, dtypes)))

@@ -21,7 +21,7 @@ def make_one_shot_iterator(dataset: Any) -> Any:
 
 
 def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> Any:
-    """Create an iterator that returns symbolic tensors for sessions. Its initializer restarts it at the first element."""
+    """Create an iterator that returns symbolic tensors for sessions. Its initializer restarts the iterator."""
     del shared_name
     return create_initializable_iterator(dataset, is_eager_by_default=True)
 

@@ -50,7 +50,7 @@ def sample_distorted_bounding_box(
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
 ) -> tuple[Tensor, ...]:
-    """``tf.image.sample_distorted_bounding_box``: draw a random window that covers enough of any box."""
+    """``tf.image.sample_distorted_bounding_box``: draw a random window that covers enough of a box."""
     rule = _CropRule.from_arguments(min_object_covered, aspect_ratio_range, area_range, max_attempts)
     numbers = current_generator(seed or None)
     words = iter(lambda: int(numbers.integers(0, _NUM_WORDS)), None)

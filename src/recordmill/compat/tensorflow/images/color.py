@@ -26,7 +26,7 @@ _IMAGE_AXES = (-3, -2, -1)
 
 @op("image.convert_image_dtype")
 def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:
-    """``tf.image.convert_image_dtype``: convert the dtype and scale: floats to 0 to 1, integers to 0 to their maximum."""
+    """``tf.image.convert_image_dtype``: convert the dtype and scale (floats: 0 to 1; integers: 0 to maximum)."""
     tensor, wanted = as_tensor(image), as_dtype(dtype)
     for kind, one in (("dtype", wanted), ("image dtype", tensor.dtype)):
         if not (one.is_floating or one.is_integer):
