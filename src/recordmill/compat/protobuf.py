@@ -1,4 +1,4 @@
-"""Build the frameworks' message classes with the ``protobuf`` package, from tables of their fields.
+"""Build the message classes of TensorFlow and OneFlow from tables of fields, with the ``protobuf`` package.
 
 The classes belong to descriptor pools of their own, so the framework itself can define the same messages in the same
 process.

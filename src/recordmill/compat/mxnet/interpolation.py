@@ -12,7 +12,7 @@ Ints = NDArray[np.int64]
 Size = tuple[int, int]
 
 NEAREST, BILINEAR, BICUBIC, AREA, LANCZOS = range(5)
-# Method number that selects by size: bicubic if both sides grow, area if both shrink, else bilinear.
+# Method number that selects a method by size: bicubic if both sides grow, area if both shrink, else bilinear.
 BY_SIZE = 9
 # Method number that selects one of the methods 0 to 4 at random.
 RANDOM = 10

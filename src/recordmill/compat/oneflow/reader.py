@@ -168,7 +168,7 @@ class OFRecordReader(Module):
         assigned = assign_parts(data_part_num, get_rank(), get_world_size())
 
         def order_parts(epoch: int) -> list[str]:
-            # Each epoch shuffles the order of the previous epoch.
+            # Each epoch shuffles the parts again, starting from the order of the previous epoch.
             if shuffle_after_epoch and epoch:
                 shuffle_parts(parts, epoch)
             return [parts[number] for number in assigned]

@@ -89,7 +89,7 @@ class FeatureParser:
         return Ragged.from_rows([self._parse_string(records, position) for position in range(len(records))])
 
     def parse_record(self, records: RecordBatch, position: int) -> tuple[str, Any]:
-        """Return the list kind and values of one record. A ``bytes_list`` without exactly one string raises FeatureError."""
+        """Return the list kind and values of one record; raise if a ``bytes_list`` has 0 or several strings."""
         kind = self._find_list_kind(records, position)
         values = self._parse_list(records, position, kind)
         if kind != "bytes_list":

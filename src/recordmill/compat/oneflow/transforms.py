@@ -295,7 +295,7 @@ class CropMirrorNormalize(Module):
 
 @functools.cache
 def _memory_pool() -> rm.Memory:
-    """Return the pool that reuses the memory of batches that are no longer referenced."""
+    """Return the pool that reuses the memory of unreferenced batches."""
     return rm.Memory(_POOL_BYTES)
 
 

@@ -147,7 +147,7 @@ def _as_ndarrays(values: Any) -> Any:
 
 
 def _as_integer_index(key: Any) -> Any:
-    """Convert float arrays in an indexing key to integers."""
+    """Convert float arrays in the key of an indexing operation to integers."""
     if isinstance(key, tuple):
         return tuple(_as_integer_index(one) for one in key)
     if isinstance(key, NDArray):

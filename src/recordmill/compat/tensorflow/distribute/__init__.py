@@ -1,4 +1,4 @@
-"""``tf.distribute``: strategies with a single replica, as TensorFlow uses on a machine without GPUs."""
+"""``tf.distribute``: strategies with one replica, like TensorFlow's on a machine without GPUs."""
 
 from __future__ import annotations
 

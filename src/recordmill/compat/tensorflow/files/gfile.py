@@ -132,7 +132,7 @@ class GFile:
         self.close()
 
     def __del__(self) -> None:
-        """Close, as TensorFlow's files do when they are garbage-collected."""
+        """Close the file on garbage collection, as in TensorFlow."""
         if getattr(self, "_file", None) is not None:
             self.close()
 

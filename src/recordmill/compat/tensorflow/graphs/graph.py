@@ -32,17 +32,17 @@ DEFAULT_SESSIONS: list[Any] = []
 
 
 class GraphStep(Protocol):
-    """Interface of the steps of the graph. A step computes one or more values, which are identified by number."""
+    """Interface of graph steps. A step computes one or more values; each value has a number."""
 
     def inputs(self) -> set[int]:
-        """Return the numbers of the values that the step needs."""
+        """Return the numbers of the step's input values."""
 
     def compute(self, known: dict[int, Any]) -> None:
         """Compute the values of the step, and store each value in the dict `known` under its number."""
 
 
 class Symbol(SymbolicTensor):
-    """Symbolic tensor of a TensorFlow 1 graph, whose value a session computes."""
+    """Symbolic tensor of a TensorFlow 1 graph. A session computes its value."""
 
     __slots__ = ()
     of_graph = True

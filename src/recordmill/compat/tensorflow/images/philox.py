@@ -24,7 +24,7 @@ _BLOCKS = 16
 
 
 def iterate_random_words(seed: Any) -> Iterator[int]:
-    """Yield TensorFlow's 32-bit random words for a pair of seeds, without end."""
+    """Yield TensorFlow's random 32-bit words for a pair of seeds; the iterator is infinite."""
     pair = array_of(seed)
     if pair.shape != (2,) or pair.dtype.kind not in "iu":
         message = f"seed must be an array of 2 integers, got shape {pair.shape} and dtype {pair.dtype}"

@@ -64,7 +64,7 @@ class TFRecordOptions:
 
     @classmethod
     def get_compression_type_string(cls, options: Any) -> str:
-        """Return the name of a compression type, which may be a name, a number or `TFRecordOptions`."""
+        """Return the name of a compression type, given as a name, a number or `TFRecordOptions`."""
         if not options:
             return ""
         if isinstance(options, TFRecordOptions):

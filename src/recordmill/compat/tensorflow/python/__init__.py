@@ -1,4 +1,4 @@
-"""Aliases of modules that programs import from ``tensorflow.python``, which is not a public part of TensorFlow."""
+"""Aliases of modules that programs import from ``tensorflow.python``, a private package of TensorFlow."""
 
 from __future__ import annotations
 

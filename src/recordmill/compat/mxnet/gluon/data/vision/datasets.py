@@ -103,7 +103,7 @@ class _InMemoryDataset(Dataset):
         raise NotImplementedError
 
     def _find_first_existing(self, *names: str) -> Path:
-        """Return the path of the first existing file among `names`, which are alternative names of one file."""
+        """Return the path of the first name in `names` for which a file exists."""
         for name in names:
             if (self._root / name).exists():
                 return self._root / name
