@@ -1,1 +1,1 @@
-"""Modules with the names of TensorFlow, MXNet and OneFlow, implemented with recordmill."""
+"""Replacements for modules of TensorFlow, MXNet and OneFlow, with the same names of functions and classes."""

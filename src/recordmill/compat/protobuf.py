@@ -1,4 +1,4 @@
-"""Build the frameworks' message classes with the ``protobuf`` package, from tables of their fields.
+"""Build the message classes of TensorFlow and OneFlow from tables of fields, with the ``protobuf`` package.
 
 The classes belong to descriptor pools of their own, so the framework itself can define the same messages in the same
 process.
@@ -16,8 +16,8 @@ from recordmill.errors import MissingExtraError
 # Name, number, type and label of a field. The label is "optional", "repeated", "map" (the keys are strings, and the
 # type is that of the values) or "oneof" (all such fields of a message form the oneof `kind`).
 Field = tuple[str, int, str, str]
-# Maps the name of a message to its fields, or the name of an enum to its value names, which are numbered from 0. The
-# name of a nested message is "Outer.Inner"; it follows its outer message.
+# Maps the name of a message to its fields, or the name of an enum to its value names, which are numbered from 0. A
+# nested message is named "Outer.Inner" and follows its outer message.
 Declarations = Mapping[str, Sequence[Field] | str]
 
 _OPTIONAL, _REPEATED = 1, 3  # Values of FieldDescriptorProto.Label.
@@ -115,4 +115,4 @@ def _set_field_type(field: Any, kind: str, package: str) -> None:
     if kind in _SCALARS:
         field.type = _SCALARS[kind]
     else:
-        field.type_name = f".{package}.{kind}"  # The descriptor pool finds out whether it is a message or an enum.
+        field.type_name = f".{package}.{kind}"  # The descriptor pool detects whether this is a message or an enum.

@@ -1,1 +1,1 @@
-"""FarmHash fingerprints: stable 64-bit hashes of byte strings, as TensorFlow's fast hash buckets use."""
+"""FarmHash fingerprints: stable 64-bit hashes of byte strings. TensorFlow's ``to_hash_bucket_fast`` uses them."""

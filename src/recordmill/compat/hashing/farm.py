@@ -57,7 +57,7 @@ def _hash_0_to_16(data: Strings) -> Word:
 
 
 def _hash_first_and_last_16(data: Strings, first_factor: int, factor: Word) -> tuple[Word, Word, Word]:
-    """Return two words that mix the first and last 16 bytes, and the string's first word times `first_factor`."""
+    """Mix the first and last 16 bytes into two words. Also return the string's first word times `first_factor`."""
     a, b = multiply(data.word64(0), first_factor), data.word64(8)
     c, d = multiply(data.word64(data.length - 8), factor), multiply(data.word64(data.length - 16), _K2)
     left = add(rotate_right(add(a, b), 43), rotate_right(c, 30), d)
@@ -88,7 +88,7 @@ Pair = tuple[Word, Word]
 
 
 def _weak_hash_32(data: Strings, offset: int, first: Word, second: Word) -> Pair:
-    """Hash the 32 bytes at `offset` with two seeds into two words: FarmHash's ``WeakHashLen32WithSeeds``."""
+    """Hash the 32 bytes at `offset` to two words, with the seeds `first` and `second` (``WeakHashLen32WithSeeds``)."""
     w, x, y, z = (data.word64(offset + step) for step in (0, 8, 16, 24))
     first = add(first, w)
     total = add(first, x, y)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 # 64-bit word: a Python integer for one string, or a uint64 array with one value for each of several strings.
 Word: TypeAlias = Any
 _MASK = (1 << 64) - 1
-# For this many strings of equal length or more, array arithmetic is faster than a loop over the strings.
+# If at least this many strings have the same length, array arithmetic is faster than a loop over the strings.
 _MIN_VECTORIZED = 12
 
 
@@ -37,7 +37,7 @@ class SingleString:
 
 
 class EqualLengthStrings:
-    """Access to the words of several byte strings of one length; each method returns an array with one word per string.
+    """Access to the words of byte strings of equal length; each method returns an array with one word per string.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def shift_mix(value: Word) -> Word:
 
 
 def hash_each(strings: Sequence[bytes], compute: Callable[[Strings], Word]) -> NDArray[np.uint64]:
-    """Hash each string; many strings of one length are hashed together.
+    """Hash each string; many strings of equal length are hashed together.
 
     Parameters
     ----------

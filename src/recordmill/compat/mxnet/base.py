@@ -15,7 +15,7 @@ from recordmill.suggestions import MISSPELLED, suggest_name
 string_types, numeric_types, integer_types = (str,), (float, int, np.generic), (int, np.int32, np.int64)
 
 _PACKAGE = "recordmill.compat.mxnet"
-# MXNet 1.9.1's message for each kind of recordmill error. Misspellings are MXNet's.
+# MXNet 1.9.1's message for each kind of recordmill error. The misspellings are MXNet's.
 _WORDING = {
     "truncated_header": "Check failed: nread == sizeof(header): Inavlid RecordIO File",
     "truncated_payload": "Invalid RecordIO File",
@@ -45,7 +45,7 @@ class ParameterError(MXNetError, ValueError):
 
 
 class UnsupportedError(MXNetError, NotImplementedError):
-    """MXNet supports a parameter or a name, but this package does not."""
+    """A parameter or a name is supported by MXNet, but not by this package."""
 
     _kind = "unsupported"
 
@@ -82,7 +82,7 @@ def convert_errors(**parts: Any) -> Iterator[None]:
 def create_module_getattr(
     module: str, hints: Mapping[str, str], default_hint: str | None = None
 ) -> Callable[[str], Any]:
-    """Return a module's ``__getattr__``: names with a hint raise AbsentError, all others AttributeError."""
+    """Create the ``__getattr__`` of a module. It raises AbsentError for a name with a hint, else AttributeError."""
 
     def raise_unsupported(name: str) -> Any:
         hint = hints.get(name, None if name.startswith("_") else default_hint)

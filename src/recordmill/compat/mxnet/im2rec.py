@@ -107,7 +107,7 @@ def write_image_lists(prefix: str, root: str, options: argparse.Namespace) -> No
 
 
 def _find_labeled_images(root: str, exts: Collection[str], *, recursive: bool) -> list[tuple[int, str]]:
-    """Return (label, relative path) of each image. The label is 0 or, with `recursive`, the subfolder's number."""
+    """Return (label, relative path) of each image. Labels are subfolder numbers if `recursive`, else 0."""
     if not recursive:
         return [(0, name) for name in sorted(os.listdir(root)) if _has_image_extension(os.path.join(root, name), exts)]
     labels: dict[str, int] = {}
@@ -159,8 +159,8 @@ def pack_image_list(path: str, root: str, options: argparse.Namespace) -> int:
     prefix = os.path.splitext(path)[0]
     has_equal_widths = len({len(entry.labels) for entry in entries}) == 1
     if options.pass_through and has_equal_widths and min(entry.key for entry in entries) >= 0:
-        return _pack_files_undecoded(entries, prefix + ".rec", root, options.num_thread)
-    return _pack_images_reencoded(entries, prefix, root, options)
+        return _pack_files_without_decoding(entries, prefix + ".rec", root, options.num_thread)
+    return _reencode_and_pack_images(entries, prefix, root, options)
 
 
 def _read_list_entries(path: str) -> list[ListEntry]:
@@ -179,7 +179,7 @@ def _read_list_entries(path: str) -> list[ListEntry]:
     return entries
 
 
-def _pack_files_undecoded(entries: Sequence[ListEntry], destination: str, root: str, workers: int) -> int:
+def _pack_files_without_decoding(entries: Sequence[ListEntry], destination: str, root: str, workers: int) -> int:
     """Pack the bytes of image files without decoding them; return the number of skipped files."""
     rows = (f"{entry.key}\t" + "".join(f"{label!r}\t" for label in entry.labels) + entry.name for entry in entries)
     with tempfile.TemporaryDirectory() as folder:
@@ -193,7 +193,7 @@ def _pack_files_undecoded(entries: Sequence[ListEntry], destination: str, root: 
     return result.num_skipped
 
 
-def _pack_images_reencoded(entries: Sequence[ListEntry], prefix: str, root: str, options: argparse.Namespace) -> int:
+def _reencode_and_pack_images(entries: Sequence[ListEntry], prefix: str, root: str, options: argparse.Namespace) -> int:
     """Decode, resize and encode images in threads, and pack them in list order; return the number of skipped images."""
     record = MXIndexedRecordIO(prefix + ".idx", prefix + ".rec", "w")
     num_skipped = 0

@@ -12,7 +12,7 @@ Ints = NDArray[np.int64]
 Size = tuple[int, int]
 
 NEAREST, BILINEAR, BICUBIC, AREA, LANCZOS = range(5)
-# Method number that selects by size: bicubic if both sides grow, area if both shrink, else bilinear.
+# Method number that selects a method by size: bicubic if both sides grow, area if both shrink, else bilinear.
 BY_SIZE = 9
 # Method number that selects one of the methods 0 to 4 at random.
 RANDOM = 10
@@ -26,7 +26,7 @@ def kernel_name(method: int) -> str:
 
 
 def choose_interpolations(method: int, old: Ints, new: Ints) -> Ints:
-    """Return the method (0 to 4) with which each image is resized from size `old` to `new`, both of shape (n, 2)."""
+    """Return the method (0 to 4) for resizing each image from size `old` to size `new`, both of shape (n, 2)."""
     if method != BY_SIZE:
         return np.full(len(old), method)
     grows, shrinks = (new > old).all(axis=1), (new < old).all(axis=1)
@@ -34,7 +34,7 @@ def choose_interpolations(method: int, old: Ints, new: Ints) -> Ints:
 
 
 def choose_interpolation(method: int, old: Size, new: Size) -> int:
-    """Return the method (0 to 4) with which an image is resized from size `old` to size `new`."""
+    """Return the method (0 to 4) for resizing an image from size `old` to size `new`."""
     return int(choose_interpolations(method, np.array([old]), np.array([new]))[0])
 
 

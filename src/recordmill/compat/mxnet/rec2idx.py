@@ -12,7 +12,7 @@ from recordmill.compat.mxnet.base import convert_errors
 
 
 def write_index(record: str, index: str) -> int:
-    """Write the index file of a record file, with the positions of the records as keys; return their number."""
+    """Write the index file of a record file, with record positions as keys; return the number of records."""
     with convert_errors(), rm.ShardReader(record, format="recordio", compression=None, index="never") as reader:
         reader.raise_damage(reader.damage)
         offsets = reader.index.offsets.tolist()

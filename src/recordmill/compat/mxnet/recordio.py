@@ -201,7 +201,7 @@ class MXIndexedRecordIO(MXRecordIO):
 
     @property
     def idx(self) -> dict[Any, int]:
-        """Dict from each key to the offset of its record or, for a repeated key, of the last record with this key."""
+        """Dict that maps each key to the offset of its record; a repeated key maps to its last record."""
         if self._offsets is None and self._output is not None:
             self._offsets = dict(self._output.list_keys_and_offsets())
         return self._offsets or {}
@@ -260,7 +260,7 @@ def pack_img(header: Any, img: Any, quality: int = 95, img_fmt: str = ".jpg") ->
 
 
 def unpack_img(s: bytes, iscolor: int = -1) -> tuple[Any, NDArray[Any] | None]:
-    """Return the header and the decoded image of a record, as ``cv2.imdecode`` does: blue first, or None on failure."""
+    """Return the header and the decoded image of a record. Like ``cv2.imdecode``: blue first, None on failure."""
     if iscolor not in _DECODERS:
         raise ValueError(f"iscolor must be -1, 0 or 1, got {iscolor}")
     header, data = unpack(s)
@@ -285,7 +285,7 @@ def _decode_unchanged(data: bytes) -> NDArray[Any]:
 
 
 def reverse_colors(pixels: NDArray[Any]) -> NDArray[Any]:
-    """Exchange red and blue. An image with gray and alpha becomes one with blue, green, red and alpha."""
+    """Exchange red and blue. An image with gray and alpha gets the channels blue, green, red and alpha."""
     if pixels.ndim == 2 or pixels.shape[2] == 1:
         return pixels
     if pixels.shape[2] == 2:

@@ -20,8 +20,8 @@ _modules: dict[tuple[Any, ...], Any] = {}
 atexit.register(_modules.clear)
 
 
-def _create_functional(module: Callable[..., Any], parameters: str, num_inputs: int = 1) -> Callable[..., Any]:
-    """Return a function that calls a module; each place in a program that calls the function gets its own module.
+def _create_module_function(module: Callable[..., Any], parameters: str, num_inputs: int = 1) -> Callable[..., Any]:
+    """Create the functional form of a module: a function that creates one module per call site and then calls it.
 
     The first `num_inputs` arguments are inputs of the call; the others are options of the module.
     """
@@ -58,18 +58,18 @@ _NORMALIZE = (
     "input_blob mirror_blob color_space output_layout crop_h crop_w crop_pos_y crop_pos_x mean std output_dtype"
 )
 _DATA: Mapping[str, Any] = {
-    "ofrecord_reader": _create_functional(nn.OFRecordReader, _READER, num_inputs=0),
-    "OFRecordRawDecoder": _create_functional(nn.OFRecordRawDecoder, _RAW),
-    "OFRecordBytesDecoder": _create_functional(nn.OFRecordBytesDecoder, "input_blob blob_name"),
-    "OFRecordImageDecoder": _create_functional(nn.OFRecordImageDecoder, "input_blob blob_name color_space"),
-    "OFRecordImageDecoderRandomCrop": _create_functional(nn.OFRecordImageDecoderRandomCrop, _CROP),
+    "ofrecord_reader": _create_module_function(nn.OFRecordReader, _READER, num_inputs=0),
+    "OFRecordRawDecoder": _create_module_function(nn.OFRecordRawDecoder, _RAW),
+    "OFRecordBytesDecoder": _create_module_function(nn.OFRecordBytesDecoder, "input_blob blob_name"),
+    "OFRecordImageDecoder": _create_module_function(nn.OFRecordImageDecoder, "input_blob blob_name color_space"),
+    "OFRecordImageDecoderRandomCrop": _create_module_function(nn.OFRecordImageDecoderRandomCrop, _CROP),
 }
 _IMAGE: Mapping[str, Any] = {
-    "Resize": _create_functional(nn.image.Resize, _RESIZE),
-    "CropMirrorNormalize": _create_functional(nn.CropMirrorNormalize, _NORMALIZE, num_inputs=2),
+    "Resize": _create_module_function(nn.image.Resize, _RESIZE),
+    "CropMirrorNormalize": _create_module_function(nn.CropMirrorNormalize, _NORMALIZE, num_inputs=2),
 }
 data = create_namespace("flow.data", _DATA)
 image = create_namespace("flow.image", _IMAGE)
 random = create_namespace(
-    "flow.random", {"CoinFlip": _create_functional(nn.CoinFlip, "batch_size seed probability", num_inputs=0)}
+    "flow.random", {"CoinFlip": _create_module_function(nn.CoinFlip, "batch_size seed probability", num_inputs=0)}
 )

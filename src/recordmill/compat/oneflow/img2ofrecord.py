@@ -61,7 +61,7 @@ def _print_settings(options: argparse.Namespace) -> None:
 
 def _pack_images(options: argparse.Namespace) -> None:
     first = _read_first_image_name(options.label_dir)
-    # The label file names images relative to the image root or to the current folder.
+    # Image names in the label file are relative to the image root or to the current folder.
     root = None if first and os.path.exists(first) else options.image_root
     source = rm.LabelFile(options.label_dir, root, allow_outside=True)
     paths = source.rows().paths()
@@ -96,7 +96,7 @@ def _pack_images(options: argparse.Namespace) -> None:
 
 
 def _read_first_image_name(label_file: str) -> str | None:
-    """Return the image name on the first line of a label file; None if it is invalid (packing reports that later)."""
+    """Return the image name on the first line of a label file, or None if it is invalid; packing reports this later."""
     with open(label_file, encoding="utf-8-sig") as file:
         try:
             found = json.loads(file.readline())

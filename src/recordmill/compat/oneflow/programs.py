@@ -1,4 +1,4 @@
-"""OneFlow names that programs with input pipelines also need: ``global_function``, ``env``, ``config``, ``scope``."""
+"""Names that set up OneFlow programs: ``global_function``, ``env``, ``config`` and ``scope``."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _map_tensors(value: Any, convert: Callable[[Any], Any]) -> Any:
 
 
 def _add_get_methods(value: Any) -> Any:
-    """Return a copy of the value with methods `get` and `async_get`; tensor buffers become lists of arrays."""
+    """Add the methods `get` and `async_get` to a copy of a result; tensor buffers become lists of arrays."""
     value = _map_tensors(value, lambda tensor: tensor.numpy() if isinstance(tensor, TensorBuffer) else tensor)
     if isinstance(value, Tensor | ResizedImages):
         return as_tensor(value).view(_TensorResult)
@@ -50,7 +50,7 @@ def _add_get_methods(value: Any) -> Any:
 
 
 def global_function(type: Any = "predict", function_config: Any = None) -> Any:  # noqa: A002 (OneFlow's name)
-    """Decorate a function so that its result has `get()`, or is a NumPy array if its return type is annotated."""
+    """Decorator: convert results to NumPy arrays if the return type is annotated, else add the method `get`."""
     del function_config
     if callable(type):
         return _convert_results(type)

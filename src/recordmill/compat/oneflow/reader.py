@@ -37,7 +37,7 @@ def get_world_size() -> int:
 
 
 def assign_parts(num_parts: int, rank: int, world_size: int) -> range:
-    """Return the consecutive parts of process `rank`; if the division is uneven, the first processes get one more."""
+    """Return the numbers of the parts of process `rank`; the first processes get the remaining parts."""
     if not 0 <= rank < world_size:
         raise ValueError(f"RANK must be at least 0 and less than WORLD_SIZE ({world_size}), got {rank}")
     if world_size > num_parts:
@@ -56,7 +56,7 @@ class _RecordLocator:
         self._offset, self._part, self._record = 0, -1, 0
 
     def locate(self, payloads: Ragged) -> list[Location]:
-        """Return the locations of the next records; `payloads` must follow those of the previous call."""
+        """Return the locations of the next records; `payloads` continues where the previous call stopped."""
         sizes = np.diff(payloads.row_splits) + _HEADER_BYTES
         offsets = self._offset + np.concatenate(([0], np.cumsum(sizes)))
         self._offset = int(offsets[-1])
@@ -93,7 +93,7 @@ def _read_epoch(parts: list[str], num_records: int) -> Iterator[RecordBatch]:
 
 
 def _read_epochs(order: Callable[[int], list[str]], num_records: int) -> Iterator[RecordBatch]:
-    """Yield the records of one epoch after another, forever; ``order(epoch)`` returns the parts in reading order."""
+    """Yield the records of all epochs, without end; ``order(epoch)`` returns the parts in reading order."""
     epoch = 0
     while True:
         parts, is_empty = order(epoch), True
@@ -168,7 +168,7 @@ class OFRecordReader(Module):
         assigned = assign_parts(data_part_num, get_rank(), get_world_size())
 
         def order_parts(epoch: int) -> list[str]:
-            # Each epoch shuffles the order of the previous epoch.
+            # Each epoch shuffles the parts again, starting from the order of the previous epoch.
             if shuffle_after_epoch and epoch:
                 shuffle_parts(parts, epoch)
             return [parts[number] for number in assigned]
@@ -189,7 +189,7 @@ class OFRecordReader(Module):
             return next(self._batches)
         if self._prefetcher is None:
             self._prefetcher = Prefetcher(self._batches, 0)
-            # The thread does not refer to the reader, so the reader can be garbage-collected, which ends the thread.
+            # The thread holds no reference to the reader. Garbage collection of the reader ends the thread.
             weakref.finalize(self, self._prefetcher.close)
         return next(self._prefetcher)
 

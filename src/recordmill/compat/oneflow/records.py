@@ -1,4 +1,4 @@
-"""Batches of records, and a parser of one feature, whose errors name the record."""
+"""Batches of records, and a parser for one feature. The parser's errors name the record."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recordmill.errors import FeatureError, PayloadError, RecordmillError
 from recordmill.schema import Kind
 from recordmill.types import Ragged
 
-# Kind of the values in each list message that a feature may contain.
+# Maps each list message that a feature may contain to the dtype of its values.
 _KINDS: dict[str, Kind] = {
     "bytes_list": "bytes",
     "float_list": "float32",
@@ -89,7 +89,7 @@ class FeatureParser:
         return Ragged.from_rows([self._parse_string(records, position) for position in range(len(records))])
 
     def parse_record(self, records: RecordBatch, position: int) -> tuple[str, Any]:
-        """Return the list kind and the values of one record; raise unless a ``bytes_list`` has exactly one string."""
+        """Return the list kind and values of one record; raise if a ``bytes_list`` has 0 or several strings."""
         kind = self._find_list_kind(records, position)
         values = self._parse_list(records, position, kind)
         if kind != "bytes_list":
@@ -149,7 +149,7 @@ class FeatureParser:
 
 
 def view_strings(strings: Ragged) -> list[Any]:
-    """Return one array per byte string, each a view of the common buffer."""
+    """Return one array per byte string; all arrays are views of one buffer."""
     splits = strings.row_splits
     return [strings.data[splits[row] : splits[row + 1]] for row in range(len(strings))]
 

@@ -67,7 +67,7 @@ class SlotGenerator:
         return self._state - 1
 
     def next_slot(self) -> int:
-        """Return the slot whose record is yielded next and replaced by a new one."""
+        """Return the slot of the record that is yielded next and replaced by a new record."""
         return draw_uniform_int(self._draw_number, _MINSTD_SPAN, self._count)
 
 

@@ -108,7 +108,7 @@ def _as_tensor_operand(value: Any) -> Any:
 
 
 class Resize(Module):
-    """``flow.nn.image.Resize``: resize images to one size or, with `keep_aspect_ratio`, one side to a fixed length."""
+    """``flow.nn.image.Resize``: resize images to one size. With `keep_aspect_ratio`, only one side is fixed."""
 
     def __init__(
         self,
@@ -295,7 +295,7 @@ class CropMirrorNormalize(Module):
 
 @functools.cache
 def _memory_pool() -> rm.Memory:
-    """Return the pool that reuses the memory of batches that are no longer referenced."""
+    """Return the pool that reuses the memory of unreferenced batches."""
     return rm.Memory(_POOL_BYTES)
 
 

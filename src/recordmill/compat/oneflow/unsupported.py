@@ -67,7 +67,7 @@ class AbsentError(NotImplementedError, AttributeError):
 
 
 def create_module_getattr(path: str, members: Mapping[str, Any]) -> Callable[[str], Any]:
-    """Return a module's ``__getattr__``: private names raise AttributeError, all others AbsentError with a hint."""
+    """Create the ``__getattr__`` of a module. It raises AttributeError for private names, else AbsentError."""
 
     def raise_absent_error(name: str) -> Any:
         if name.startswith("_"):

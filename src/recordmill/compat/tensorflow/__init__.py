@@ -31,7 +31,7 @@ bool = bool_  # noqa: A001 (TensorFlow's name)
 newaxis = None
 __version__ = "2.21.0"
 
-# Module of this package that implements each public submodule. The modules are imported on first use.
+# Maps each public submodule to the module that implements it. These modules are imported on first use.
 MODULES: dict[str, str] = {
     "app": "app",
     "autograph": "autograph",

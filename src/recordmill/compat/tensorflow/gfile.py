@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
-# Function ("module:name") that each public name refers to.
+# Maps each public name to its function ("module:name").
 MEMBERS: dict[str, str] = {
     "Copy": "files.gfile:copy",
     "DeleteRecursively": "files.gfile:rmtree",

@@ -25,7 +25,7 @@ _NAMES = {
     "resize": "ResizeMethod resize resize_with_pad",
     "resize_v1": "resize_bicubic resize_bilinear resize_image_with_pad resize_nearest_neighbor",
 }
-# Module that defines each public name.
+# Maps each public name to the module that defines it.
 MEMBERS: dict[str, str] = {name: f"images.{module}" for module, names in _NAMES.items() for name in names.split()}
 MEMBERS |= {
     "resize_image_with_crop_or_pad": "images.crop:resize_with_crop_or_pad",

@@ -18,7 +18,7 @@ from recordmill.compat.mxnet.nd import array, as_ndarray
 
 _MEAN = (123.68, 116.28, 103.53)
 _STD = (58.395, 57.12, 57.375)
-# Weights of red, green and blue whose weighted sum is luma (ITU-R BT.601).
+# Weights of red, green and blue in luma (ITU-R BT.601).
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 # Matrices that convert RGB to YIQ (luma and two chroma axes of NTSC) and back, with MXNet's rounded coefficients.
 _TO_YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
@@ -140,7 +140,7 @@ class BrightnessJitterAug(Augmenter):
 
 @dataclass(eq=False)
 class ContrastJitterAug(Augmenter):
-    """Move all values toward or away from the image's mean luma by a random factor, in place."""
+    """Scale the difference between each value and the image's mean luma by a random factor, in place."""
 
     contrast: float
 
@@ -156,7 +156,7 @@ class ContrastJitterAug(Augmenter):
 
 @dataclass(eq=False)
 class SaturationJitterAug(Augmenter):
-    """Move the channels of each pixel toward or away from its luma by a random factor, in place; skip gray images."""
+    """Scale the difference between each channel and the pixel's luma by a random factor, in place; skip gray images."""
 
     saturation: float
 

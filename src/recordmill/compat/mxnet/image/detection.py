@@ -21,15 +21,15 @@ _MIN_LABEL_LENGTH = 7
 CROP_HINT = "use rand_crop_prob and rand_pad_prob of mx.io.ImageDetRecordIter"
 # Function that changes an image and its boxes, and returns both. A box is (class, left, top, right, bottom, ...).
 BoxAugmenter = Callable[[Any, Any], tuple[Any, Any]]
-# Parameters of ImageDetIter that go to its base class ImageIter. All others go to `_create_augmenters`.
+# Parameters of ImageDetIter that its base class ImageIter receives. `_create_augmenters` receives all others.
 _ITER_OPTIONS = (
     "path_imgrec path_imglist path_root path_imgidx shuffle part_index num_parts aug_list imglist data_name "
     "last_batch_handle"
 )
 
 
-def _pass_boxes_through(augmenter: Augmenter) -> BoxAugmenter:
-    """Wrap an image augmenter as an augmenter of images and boxes, which leaves the boxes unchanged."""
+def _wrap_image_augmenter(augmenter: Augmenter) -> BoxAugmenter:
+    """Convert an image augmenter to an augmenter of images and boxes that leaves the boxes unchanged."""
     return lambda image, boxes: (augmenter(image), boxes)
 
 
@@ -53,10 +53,10 @@ def _create_augmenters(
     """Create a list of augmenters of images and boxes from options, in MXNet's order."""
     if rand_crop > 0 or rand_pad > 0:
         raise UnsupportedError("rand_crop and rand_pad are not supported", hint=CROP_HINT)
-    augmenters = [_pass_boxes_through(ResizeAug(resize, inter_method))] if resize > 0 else []
+    augmenters = [_wrap_image_augmenter(ResizeAug(resize, inter_method))] if resize > 0 else []
     augmenters += [_mirror_at_random] if rand_mirror else []
     plain = [ForceResizeAug((data_shape[2], data_shape[1]), inter_method), *create_color_augmenters(**color_options)]
-    return augmenters + [_pass_boxes_through(one) for one in plain]
+    return augmenters + [_wrap_image_augmenter(one) for one in plain]
 
 
 class ImageDetIter(ImageIter):
@@ -161,7 +161,7 @@ class ImageDetIter(ImageIter):
             self._set_label_shape(self.provide_label[0].name, (label_shape[0], label_shape[1]))
 
     def sync_label_shape(self, it: ImageDetIter, verbose: bool = False) -> ImageDetIter:
-        """Set the number of boxes per image of both this iterator and `it` to the larger of the two."""
+        """Set the number of boxes per image in this iterator and in `it` to the larger of the two numbers."""
         del verbose
         if not isinstance(it, ImageDetIter):
             raise TypeError("Synchronize with invalid iterator.")

@@ -99,7 +99,7 @@ class ImageIter(DataIter):
             self.seq = self.seq[part * length : (part + 1) * length]
 
     def reset(self) -> None:
-        """Start the next epoch. With "roll_over", it begins with the samples left over from the previous epoch."""
+        """Start the next epoch. With "roll_over", the epoch begins with the remaining samples of the previous one."""
         if self.shuffle:
             random.shuffle(self.seq or [])
         if self.last_batch_handle != "roll_over" or self._leftover is None:

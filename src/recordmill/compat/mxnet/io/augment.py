@@ -38,7 +38,7 @@ _GRAY_WEIGHTS = np.array([1868, 9617, 4899])
 # Principal axes of ImageNet's colors (Krizhevsky et al. 2012), with the numbers of fb.resnet.torch.
 EIGENVALUES = np.array([55.46, 4.794, 1.148])
 EIGENVECTORS = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])
-# Matrix whose rows are red, green and blue, and whose columns are the axes times their eigenvalues.
+# Matrix for color noise. Each column is an axis times its eigenvalue; the rows are red, green and blue.
 _PCA_AXES = (EIGENVECTORS * EIGENVALUES).astype(np.float32)
 _ONE, _TWO = np.float32(1), np.float32(2)
 
@@ -89,7 +89,7 @@ def decode_and_augment(data: Any, values: Values, generator: LibstdcxxGenerator)
 
 
 def draw_interpolation(method: int, old: Size, new: Size, generator: LibstdcxxGenerator) -> int:
-    """Return the interpolation method (0 to 4) for one image; `RANDOM` draws one of these."""
+    """Return the interpolation method (0 to 4) for one image; `RANDOM` selects a method at random."""
     return generator.integer(0, 4) if method == RANDOM else choose_interpolation(method, old, new)
 
 
@@ -99,13 +99,13 @@ def draw_mirror(values: Values, generator: LibstdcxxGenerator) -> bool:
 
 
 def padding_color(values: Values) -> int | tuple[int, ...]:
-    """Return the color with which images are padded; the alpha channel is 0, as in MXNet."""
+    """Return the padding color; its alpha value is 0, as in MXNet."""
     fill: int = values["fill_value"]
     return (fill, fill, fill, 0) if values["data_shape"][0] == 4 else fill
 
 
 def scale_shorter_sides(sizes: Ints, length: int) -> Ints:
-    """Scale sizes, shape (n, 2), so that the shorter sides are `length` (-1: unchanged); round longer sides down."""
+    """Scale image sizes, shape (n, 2), to shorter sides of `length` (-1: unchanged); round longer sides down."""
     return sizes if length == -1 else length * sizes // np.maximum(sizes.min(axis=1, keepdims=True), 1)
 
 
@@ -115,7 +115,7 @@ def shorter_side_size(size: Size, length: int) -> Size:
 
 
 def enlarge_sizes_on_axis(sizes: Ints, goal: Ints, side: int) -> Ints:
-    """Enlarge the sizes, shape (n, 2), that are below ``goal[side]`` on axis `side`, and keep their aspect ratios.
+    """Enlarge image sizes, shape (n, 2), to at least ``goal[side]`` on axis `side`, keeping their aspect ratios.
 
     The ratio is a float32, as in MXNet.
     """
@@ -146,11 +146,11 @@ def _to_size_tuple(sizes: Ints) -> Size:
 
 
 def _crop_and_resize_to_batch(pixels: Pixels, values: Values, generator: LibstdcxxGenerator) -> Pixels:
-    """Crop a window of random size and resize it; if none is drawn, enlarge the image if necessary and crop it."""
+    """Crop a window of random size and resize it to the batch; without such a window, enlarge small images and crop."""
     size, goal, method = pixels.shape[:2], tuple(values["data_shape"][1:]), values["inter_method"]
     window = None
     if values["random_resized_crop"]:
-        window = _draw_area_window(size, values, generator)
+        window = _draw_window_of_random_area(size, values, generator)
     elif values["max_crop_size"] > 0:
         window = _draw_square_window(size, values, generator)
     if window is not None:
@@ -179,7 +179,7 @@ def _draw_square_window(size: Size, values: Values, generator: LibstdcxxGenerato
     return _draw_window(size, (side, side), values, generator)
 
 
-def _draw_area_window(size: Size, values: Values, generator: LibstdcxxGenerator) -> Window | None:
+def _draw_window_of_random_area(size: Size, values: Values, generator: LibstdcxxGenerator) -> Window | None:
     """Return a window of random area and aspect ratio; None if both are fixed to 1, or if no attempt fits the image."""
     areas, ratios = (values["min_random_area"], values["max_random_area"]), crop_aspect_ratios(values)
     if areas == (1.0, 1.0) and ratios == (1.0, 1.0):

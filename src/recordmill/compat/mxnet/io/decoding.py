@@ -32,7 +32,7 @@ from recordmill.compat.mxnet.io.random import LibstdcxxGenerator
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
-# Placeholder method number of images that need no resize or cannot be decoded. They can join any group.
+# Interpolation method of images that need no resize or cannot be decoded. These images can join any group.
 _ANY_METHOD = -1
 # Images that are decoded together: their interpolation method (None: decode one by one) and their batch rows.
 Group = tuple[int | None, Ints]
@@ -52,7 +52,7 @@ class BatchDecoder:
         return self._normalizer.dtype
 
     def decode(self, images: Sequence[Any], records: BatchRows) -> NDArray[Any]:
-        """Decode, augment and normalize images to one batch; `records` determines their random numbers."""
+        """Decode, augment and normalize the images of one batch; `records` determines the random numbers."""
         groups = self._group_images(images) if self._is_native else [(None, np.arange(len(images)))]
         batch: NDArray[Any] = np.empty((len(images), *self._values["data_shape"]), self.dtype)
         for method, rows in groups:
@@ -128,7 +128,7 @@ class _Normalizer:
         self.options = self._choose_native_options()
 
     def _choose_native_options(self) -> dict[str, Any]:
-        """Return `rm.Image` options: for normalized pixels if their rounding equals MXNet's, else for uint8 pixels."""
+        """Return options of `rm.Image`. They normalize pixels if the rounding equals MXNet's; else they keep uint8."""
         pixels = {"dtype": "uint8"}
         white = 255 * self._scale
         is_plain = self.dtype == np.float32 and not self._has_light and self._mean_image is None
@@ -150,7 +150,7 @@ class _Normalizer:
     def normalize_batch(
         self, batch: NDArray[Any], mirrored: NDArray[np.bool_], lights: Floats | None = None
     ) -> NDArray[Any]:
-        """Normalize a batch (n, channels, height, width); uint8 output and natively normalized pixels do not change."""
+        """Normalize a batch (n, channels, height, width), unless the output is uint8 or already normalized."""
         if self.dtype == np.uint8 or batch.dtype == np.float32:
             return batch
         means: Floats = self._mean
@@ -187,7 +187,7 @@ def _scale_light_parameters(units: Floats, values: Mapping[str, Any]) -> Floats:
 
 
 def _can_decode_natively(values: Mapping[str, Any]) -> bool:
-    """Return whether the native decoder supports the parameters. It cannot draw the random numbers of `seed_aug`."""
+    """Return whether the native decoder supports the parameters; it cannot draw random numbers from `seed_aug`."""
     if values["seed_aug"] is not None or values["max_crop_size"] > 0 or values["inter_method"] == RANDOM:
         return False
     if values["random_resized_crop"] and (values["resize"] != -1 or values["pad"]):
@@ -196,7 +196,7 @@ def _can_decode_natively(values: Mapping[str, Any]) -> bool:
 
 
 def _group_by_method(sizes: Ints, values: Mapping[str, Any]) -> list[Group]:
-    """Group images by interpolation method; those that need more than one resize form the group with method None."""
+    """Group images by interpolation method. Images that need more than one resize form a group with method None."""
     pad, goal, method = values["pad"], np.array(values["data_shape"][1:]), values["inter_method"]
     shorter = scale_shorter_sides(sizes, values["resize"])
     padded = shorter + 2 * pad

@@ -82,7 +82,7 @@ class _DetectionBatchBuilder(BatchBuilder):
 
 
 class ImageDetRecordIter(ImageRecordIter):
-    """``mx.io.ImageDetRecordIter``: batches of images and their labels, which are padded to one length.
+    """``mx.io.ImageDetRecordIter``: batches of images and labels; all labels are padded to one length.
 
     A row of labels contains the channels, height and width of the image in the batch, the number of labels, the labels,
     and padding with `label_pad_value`. Empty boxes are dropped. `shuffle` uses the same order as ImageRecordIter;
@@ -94,7 +94,7 @@ class ImageDetRecordIter(ImageRecordIter):
 
 
 class _ResizingDecoder:
-    """Decodes whole images, resizes them to the size of the batch, and returns ``(pixel - mean) / std * scale``."""
+    """Decodes images without cropping, resizes them to `data_shape`, and returns ``(pixel - mean) / std * scale``."""
 
     dtype = np.dtype(np.float32)
 
@@ -130,7 +130,7 @@ class _ResizingDecoder:
 
 
 class _PaddedLabelTable(RecordTable):
-    """Table of records with any number of labels, which are padded to the largest number of labels in the table."""
+    """Table of records with different numbers of labels; all labels are padded to the length of the longest one."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__({**values, "path_imglist": ""})

@@ -34,13 +34,13 @@ _BOX_WIDTH = 5
 # MXNet draws a padding scale, but does not pad if the scale is below this value.
 _MIN_PAD_SCALE = np.float32(1.05)
 _COLORS = ("hue", "saturation", "illumination", "contrast")
-# OpenCV converts the colors of this many columns at once, and rounds those of the remaining columns differently.
+# OpenCV converts this many columns of pixels at once, and rounds the colors of the remaining columns differently.
 _SIMD_COLUMNS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class RelativeWindow:
-    """A crop window, in fractions of the image size. With arrays as fields, it stands for one window per element."""
+    """A crop window, in fractions of the image size. If its fields are arrays, it represents one window per element."""
 
     left: Any
     top: Any
@@ -62,7 +62,7 @@ class ResizeStep:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Augmentation:
-    """Random augmentation steps of one image, in the order in which they run, and the boxes that result."""
+    """Random augmentation steps of one image, in the order in which they run, and the resulting boxes."""
 
     first_resize: ResizeStep | None
     shifts: tuple[int, int, int]
@@ -79,7 +79,7 @@ class Augmentation:
 
 
 def split_detection_label(label: Rows) -> tuple[Rows, Rows] | None:
-    """Split a label into header values and non-empty boxes; return None if it does not have this layout."""
+    """Split a label into header values and non-empty boxes; return None if the label has another layout."""
     header, width = (int(one) if np.isfinite(one) else 0 for one in label[:2].tolist()) if len(label) > 1 else (0, 0)
     if not 2 <= header <= len(label) or width < _BOX_WIDTH or (len(label) - header) % width:
         return None
@@ -90,7 +90,7 @@ def split_detection_label(label: Rows) -> tuple[Rows, Rows] | None:
 def decode_and_augment_batch(
     images: Sequence[Any], augmentations: Sequence[Augmentation], shape: Sequence[int], fill: int, threads: int
 ) -> NDArray[np.uint8]:
-    """Decode and augment the images of a batch; pad those smaller than `shape` at the right and bottom with 0."""
+    """Decode and augment the images of a batch; pad images smaller than `shape` with 0 at the right and bottom."""
     batch = np.zeros((len(images), *shape), np.uint8)
 
     def decode_one(row: int) -> None:
@@ -108,7 +108,7 @@ def _resize(pixels: Pixels, step: ResizeStep | None) -> Pixels:
 
 
 def _crop_and_pad(pixels: Pixels, augmentation: Augmentation, fill: int) -> Pixels:
-    """Crop the window of an augmentation, recolor and mirror it; parts outside the image get the value `fill`."""
+    """Crop, recolor and mirror the window of an augmentation; pixels outside the image get the value `fill`."""
     x, y, width, height = augmentation.window
     is_mirrored = augmentation.is_mirrored
     x = pixels.shape[1] - x - width if is_mirrored else x
@@ -270,7 +270,11 @@ class _CropSampler:
         )
 
     def _meets_overlap_limits(self, columns: Rows, region: RelativeWindow) -> Flags:
-        common, window, areas = _intersection_areas(columns, region), region.width * region.height, _box_areas(columns)
+        common, window, areas = (
+            _compute_intersection_areas(columns, region),
+            region.width * region.height,
+            _box_areas(columns),
+        )
         satisfied = np.ones(common.shape, bool)
         for (low, high), total in zip(self._limits, (window + areas - common, window, areas), strict=True):
             if low > 0 or high < 1:
@@ -281,7 +285,7 @@ class _CropSampler:
     def _find_kept_boxes(self, columns: Rows, region: RelativeWindow) -> Flags:
         """Return whether each box stays in the label when the image is cropped to the window."""
         if not self._keeps_centers:
-            return np.asarray(_intersection_areas(columns, region) / _box_areas(columns) > self._min_overlap)
+            return np.asarray(_compute_intersection_areas(columns, region) / _box_areas(columns) > self._min_overlap)
         half = np.float32(0.5)
         x, y = (columns[_LEFT] + columns[_RIGHT]) * half, (columns[_TOP] + columns[_BOTTOM]) * half
         inside = (region.left <= x) & (x < region.left + region.width)
@@ -289,7 +293,7 @@ class _CropSampler:
 
 
 def _to_window_coordinates(rows: Rows, region: RelativeWindow) -> Rows:
-    """Convert boxes to coordinates relative to a window, and clip them to it."""
+    """Convert boxes to coordinates relative to a window, and clip the boxes to the window."""
     moved = rows.copy()
     for column, start, length in ((_LEFT, region.left, region.width), (_TOP, region.top, region.height)):
         moved[:, column] = np.maximum(_ZERO, (rows[:, column] - start) / length)
@@ -302,8 +306,8 @@ def _box_areas(columns: Rows) -> Rows:
     return areas
 
 
-def _intersection_areas(columns: Rows, region: RelativeWindow) -> Rows:
-    """Return the area of the intersection of each box with a window."""
+def _compute_intersection_areas(columns: Rows, region: RelativeWindow) -> Rows:
+    """Return the area that each box shares with a window."""
     sides = []
     for column, start, length in ((_LEFT, region.left, region.width), (_TOP, region.top, region.height)):
         first = np.maximum(columns[column], start)

@@ -23,7 +23,7 @@ _THREAD_NAME = "recordmill-mxnet"
 
 
 class BatchBuilder:
-    """Reads and decodes batches. It does not refer to the iterator, so that threads do not keep the iterator alive."""
+    """Reads and decodes batches. It holds no reference to the iterator, so threads do not keep the iterator alive."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.values = values
@@ -132,7 +132,7 @@ class ImageRecordIter(CurrentBatchIter):
         return super().getlabel()[0]
 
     def _start_reading(self) -> None:
-        """Start a thread that reads the batches after the last returned one. A forked process starts its own thread."""
+        """Start a thread that reads the remaining batches of the epoch. A forked process starts its own thread."""
         rows = self._orders.split_into_batches(self._epoch, self._order, self._next_order, self._num_taken)
         batches = map(self._builder.build, rows)  # `map` continues after an error; a generator would end.
         depth = self._values["prefetch_buffer"]

@@ -19,7 +19,7 @@ NamedArrays = list[tuple[str, NDArray]]
 
 
 class DataDesc(namedtuple("DataDesc", ["name", "shape"])):  # noqa: PYI024, SLOT002 (programs unpack two values)
-    """``mx.io.DataDesc``: name and shape of one array of a batch, with its dtype and layout as attributes."""
+    """``mx.io.DataDesc``: name and shape of one array in a batch; `dtype` and `layout` are attributes."""
 
     dtype: Any
     layout: str
@@ -168,7 +168,7 @@ class NDArrayIter(DataIter):
         return [DataDesc(name, (self.batch_size, *one.shape[1:]), one.dtype.type) for name, one in arrays]
 
     def reset(self) -> None:
-        """Start the next epoch. With "roll_over", it begins with the rows left over from the previous epoch."""
+        """Start the next epoch. With "roll_over", the epoch begins with the remaining rows of the previous one."""
         if self.shuffle:
             np.random.shuffle(self.idx)  # noqa: NPY002 (np.random.seed makes it reproducible)
             self._order = self._order[self.idx]
@@ -244,7 +244,7 @@ def _common_length(arrays: NamedArrays) -> int:
 
 
 class PrefetchingIter(CurrentBatchIter):
-    """``mx.io.PrefetchingIter``: read batches of several iterators ahead in a thread, and join them into one batch."""
+    """``mx.io.PrefetchingIter``: join the batches of several iterators. A thread reads these batches in advance."""
 
     def __init__(self, iters: Any, rename_data: Any = None, rename_label: Any = None) -> None:
         self.iters = iters if isinstance(iters, list) else [iters]

@@ -20,7 +20,7 @@ _LIST_HEADER = struct.pack("<QQQ", 0x112, 0, 1)
 _NAME = struct.pack("<QQ", 1, 8) + b"mean_img"
 # Magic numbers of versions 1 and 2 of the array header, and the storage type of dense arrays in version 2.
 _VERSION_1, _VERSION_2, _DENSE = 0xF993FAC8, 0xF993FAC9, 0
-# Sizes of the fields after the header: device type and number together, then the dtype, which is 0 for float32.
+# Sizes of the fields after the header: first the device type and device number, then the dtype (0 for float32).
 _CONTEXT_BYTES, _DTYPE_BYTES = 8, 4
 _CPU_FLOAT32 = struct.pack("<iii", 1, 0, 0)
 
@@ -42,7 +42,7 @@ def load_mean_image(path: str, shape: tuple[int, ...], batches: Callable[[], Ite
 
 
 def _iter_possible_headers(shape: tuple[int, ...]) -> Iterator[bytes]:
-    """Yield the bytes before the device type in a file with one array of this shape, newest format version first."""
+    """Yield the possible headers (bytes before the device type) of a file with an array of this shape, newest first."""
     count = len(shape)
     yield _LIST_HEADER + struct.pack(f"<Iii{count}q", _VERSION_2, _DENSE, count, *shape)
     yield _LIST_HEADER + struct.pack(f"<Ii{count}q", _VERSION_1, count, *shape)

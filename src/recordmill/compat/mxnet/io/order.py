@@ -25,7 +25,7 @@ Span = tuple[int, int]
 # MXNet reads chunks of this many bytes. A chunk ends before the last record whose 8-byte header is in these bytes.
 CHUNK_BYTES = 1 << 23
 _FRAME_HEADER_BYTES = 8
-# With `shuffle_chunk_size`, MXNet creates this many times the number of ranges that the size requires.
+# MXNet creates more ranges than `shuffle_chunk_size` requires, by this factor.
 _EXTRA_RANGES = 1.1
 # MXNet adds _SEED_OFFSET to the seeds of `shuffle` and `seed_aug`, and _RANGE_SEED_OFFSET to `shuffle_chunk_seed`.
 _SEED_OFFSET = 111
@@ -71,7 +71,7 @@ class BatchRows:
 
 
 def split_part_into_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
-    """Return the byte ranges of part `part_index` of `size` bytes. Without `shuffle_chunk_size`, return one range."""
+    """Return the byte ranges of part `part_index` of files of `size` bytes; one range without `shuffle_chunk_size`."""
     num_parts, part, chunk = values["num_parts"], values["part_index"], values["shuffle_chunk_size"]
     count = max(math.ceil(size * _EXTRA_RANGES / (num_parts * (chunk << 20))), 1) if chunk > 0 else 1
     step = (-(-size // (num_parts * count)) + 3) // 4 * 4
@@ -79,7 +79,7 @@ def split_part_into_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
 
 
 def split_span_into_chunks(starts: Ints, span: Span, size: int) -> list[Span]:
-    """Split a span of records into the chunks that MXNet reads one at a time, if possible of at most `CHUNK_BYTES`."""
+    """Split a span of records into the chunks that MXNet reads at once, at most `CHUNK_BYTES` long if possible."""
     first, last = span
     end = int(starts[last]) if last < len(starts) else size
     chunks = []

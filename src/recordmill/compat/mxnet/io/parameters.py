@@ -16,13 +16,13 @@ _MAX_INT = 2**31 - 1
 _MAX_SIDE = 1 << 15
 
 
-def _expand_table(rows: list[tuple[Any, str]]) -> dict[str, Any]:
-    """Convert (value, space-separated names) rows to a dict from each name to its value."""
+def _map_names_to_values(rows: list[tuple[Any, str]]) -> dict[str, Any]:
+    """Convert (value, space-separated names) rows to a dict that maps each name to its value."""
     return {name: value for value, names in rows for name in names.split()}
 
 
 # Defaults of MXNet 1.9.1's ImageRecordIter; None means that the parameter is not set.
-_DEFAULTS: dict[str, Any] = _expand_table(
+_DEFAULTS: dict[str, Any] = _map_names_to_values(
     [
         (None, "data_shape batch_size seed_aug dtype min_aspect_ratio"),
         ("", "path_imgrec path_imgidx path_imglist mean_img"),
@@ -44,8 +44,8 @@ _DEFAULTS: dict[str, Any] = _expand_table(
         (1e10, "max_img_size"),
     ]
 )
-# Smallest and largest allowed value of each of these parameters.
-_RANGES: dict[str, tuple[float, float]] = _expand_table(
+# Smallest and largest allowed values of numeric parameters.
+_RANGES: dict[str, tuple[float, float]] = _map_names_to_values(
     [
         ((1, _MAX_INT), "batch_size num_parts"),
         ((1, 2**20), "label_width"),
@@ -81,8 +81,8 @@ _SHARED = (
     "shuffle_chunk_seed mean_img mean_r mean_g mean_b mean_a scale"
 )
 _COVERAGES = ("overlaps", "sample_coverages", "object_coverages")
-# Defaults of parameters that accept one value for all crop samplers, or one value for each of them.
-_SAMPLER_DEFAULTS: dict[str, Any] = _expand_table(
+# Defaults of parameters that accept one value for all crop samplers, or one value per crop sampler.
+_SAMPLER_DEFAULTS: dict[str, Any] = _map_names_to_values(
     [
         ((0.0,), "min_crop_scales min_crop_overlaps min_crop_sample_coverages min_crop_object_coverages"),
         ((1.0,), "max_crop_scales max_crop_overlaps max_crop_sample_coverages max_crop_object_coverages"),
@@ -93,7 +93,7 @@ _SAMPLER_DEFAULTS: dict[str, Any] = _expand_table(
 _DETECTION_DEFAULTS: dict[str, Any] = {
     **{name: _DEFAULTS[name] for name in _SHARED.split()},
     **_SAMPLER_DEFAULTS,
-    **_expand_table(
+    **_map_names_to_values(
         [
             ("det_aug_default", "aug_seq"),
             ("center", "crop_emit_mode"),
@@ -112,7 +112,7 @@ _DETECTION_DEFAULTS: dict[str, Any] = {
 }
 _DETECTION_RANGES: dict[str, tuple[float, float]] = {
     **{name: range_ for name, range_ in _RANGES.items() if name in _SHARED.split()},
-    **_expand_table(
+    **_map_names_to_values(
         [
             ((-1, 1), "rand_crop_prob rand_pad_prob"),
             ((0, 1), "rand_mirror_prob emit_overlap_thresh"),
@@ -125,7 +125,7 @@ _DETECTION_RANGES: dict[str, tuple[float, float]] = {
     ),
 }
 _DETECTION_CHOICES = {"crop_emit_mode": ("center", "overlap"), "resize_mode": ("force", "shrink", "fit")}
-# Hint at what to use instead of each parameter that is supported only with its default value.
+# Parameters of which only the default value is supported, each with a hint at what to use instead.
 _DETECTION_UNSUPPORTED = {
     "aug_seq": _AUG_SEQ_HINT,
     "mean_img": "use mean_r, mean_g and mean_b",
@@ -206,7 +206,7 @@ def read_detection_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_augmented(values: Mapping[str, Any]) -> bool:
-    """Return whether the parameters change images in any way other than by resizing them to the shape of the batch."""
+    """Return whether the parameters require more than decoding images and resizing them to the shape of the batch."""
     return (
         any(values[name] > 0 for name in _PROBABILITIES)
         or _changes_colors(values)

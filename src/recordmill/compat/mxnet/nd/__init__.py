@@ -6,7 +6,7 @@ from recordmill.compat.mxnet.base import create_module_getattr
 from recordmill.compat.mxnet.nd.arrays import NDArray, as_ndarray
 from recordmill.compat.mxnet.nd.operations import OPERATIONS, array, flip, full, stack, zeros
 
-# The other operations exist only in the dict OPERATIONS, so an import statement cannot name them.
+# The other operations are created at import time and exist only as entries of the dict OPERATIONS.
 globals().update(OPERATIONS)
 
 __getattr__ = create_module_getattr(

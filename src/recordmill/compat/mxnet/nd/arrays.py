@@ -14,7 +14,7 @@ from recordmill.allocator import keep_freed_memory
 from recordmill.compat.mxnet.base import AbsentError, ParameterError
 from recordmill.compat.mxnet.context import Context, cpu
 
-# Each operation allocates an array and soon frees it, which is faster if the C library keeps freed memory.
+# Operations allocate and free many arrays. Both are faster if the C library keeps freed memory.
 keep_freed_memory()
 
 _COMPARISONS = {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
@@ -147,7 +147,7 @@ def _as_ndarrays(values: Any) -> Any:
 
 
 def _as_integer_index(key: Any) -> Any:
-    """Convert float arrays in an indexing key to integers."""
+    """Convert float arrays in the key of an indexing operation to integers."""
     if isinstance(key, tuple):
         return tuple(_as_integer_index(one) for one in key)
     if isinstance(key, NDArray):
@@ -157,7 +157,7 @@ def _as_integer_index(key: Any) -> Any:
 
 
 def _require_same_dtype(inputs: tuple[Any, ...]) -> np.dtype[Any] | None:
-    """Return the dtype of all NDArrays, or None if a NumPy array has another dtype; raise if NDArrays differ."""
+    """Return the dtype of the NDArrays, or None if a NumPy array has another dtype; raise if NDArray dtypes differ."""
     dtypes = {one.dtype for one in inputs if isinstance(one, NDArray)}
     if len(dtypes) > 1:
         found = " and ".join(sorted(map(str, dtypes)))

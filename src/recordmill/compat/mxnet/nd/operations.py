@@ -21,7 +21,7 @@ _BROADCAST: dict[str, Any] = {
     "broadcast_sub": np.subtract,
 }
 _REDUCTIONS = ("argmax", "argmin", "max", "mean", "min", "sum")
-# `reshape` infers the length of an axis that is given as this value.
+# In the shape passed to `reshape`, this value marks an axis whose length is inferred.
 _INFER = -1
 
 
@@ -136,7 +136,7 @@ def transpose(data: Any, *order: Any, axes: Sequence[int] | None = None) -> Any:
 
 @as_operation
 def flatten(data: Any) -> Any:
-    """Keep the first axis and merge the others."""
+    """Merge all axes except the first."""
     return np.asarray(data).reshape(len(data), -1)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from recordmill.compat.tensorflow import __version__
 from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
-# Module that defines each public name.
+# Maps each public name to the module that defines it.
 MEMBERS: dict[str, str] = {
     "FixedLenFeature": "io.features",
     "FixedLenSequenceFeature": "io.features",

@@ -16,12 +16,12 @@ __all__ = ["get_output_shapes", "get_output_types", "make_initializable_iterator
 
 
 def make_one_shot_iterator(dataset: Any) -> Any:
-    """Create an iterator that returns elements or, if execution is not eager, symbolic tensors for sessions."""
+    """Create an iterator. With eager execution, it returns elements; otherwise, symbolic tensors for sessions."""
     return create_one_shot_iterator(dataset, is_eager_by_default=True)
 
 
 def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> Any:
-    """Create an iterator for sessions: it returns symbolic tensors. Running its initializer starts it again."""
+    """Create an iterator that returns symbolic tensors for sessions. Its initializer restarts the iterator."""
     del shared_name
     return create_initializable_iterator(dataset, is_eager_by_default=True)
 

@@ -1,4 +1,4 @@
-"""``tf.distribute``: strategies with a single replica, as TensorFlow uses on a machine without GPUs."""
+"""``tf.distribute``: strategies with one replica, like TensorFlow's on a machine without GPUs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __getattr__ = make_absent_getattr(__name__)
 
 @dataclass(frozen=True, slots=True)
 class InputContext:
-    """``tf.distribute.InputContext``: the part of the data that a pipeline reads, by default all of it."""
+    """``tf.distribute.InputContext``: the part of the data that a pipeline reads; by default, all data."""
 
     num_input_pipelines: int = 1
     input_pipeline_id: int = 0

@@ -1,4 +1,4 @@
-"""``tf.io.gfile``: files and folders. Sidecar files are hidden, and removed with their shard or when it is renamed."""
+"""``tf.io.gfile``: files and folders. Sidecar files are hidden; removing or renaming a shard deletes them."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class GFile:
         self.close()
 
     def __del__(self) -> None:
-        """Close, as TensorFlow's files do when they are garbage-collected."""
+        """Close the file on garbage collection, as in TensorFlow."""
         if getattr(self, "_file", None) is not None:
             self.close()
 
@@ -166,7 +166,7 @@ def listdir(path: Any) -> list[str]:
 
 
 def glob(pattern: Any) -> list[str]:
-    """``tf.io.gfile.glob``: return the sorted paths that match each pattern."""
+    """``tf.io.gfile.glob``: return the sorted matches of a pattern; for a list, concatenate the matches."""
     patterns = pattern if isinstance(pattern, list | tuple) else [pattern]
     return [path for one in patterns for path in match_pattern(to_path_str(one))]
 
@@ -197,7 +197,7 @@ def remove(path: Any) -> None:
 
 
 def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """``tf.io.gfile.rename``: rename a file or folder; raise an error if the target exists and not `overwrite`."""
+    """``tf.io.gfile.rename``: rename a file or folder; an existing target is an error unless `overwrite` is True."""
     source, target = to_path_str(src), to_path_str(dst)
     _check_overwrite(target, overwrite)
     with translate_errors(source):
@@ -207,7 +207,7 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 
 def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """``tf.io.gfile.copy``: copy a file; raise an error if the target exists and not `overwrite`."""
+    """``tf.io.gfile.copy``: copy a file; an existing target is an error unless `overwrite` is True."""
     source, target = to_path_str(src), to_path_str(dst)
     _check_overwrite(target, overwrite)
     if os.path.isdir(source):

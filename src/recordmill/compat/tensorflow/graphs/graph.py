@@ -23,7 +23,7 @@ from recordmill.compat.tensorflow.data.symbolic import (
 from recordmill.compat.tensorflow.io.parsing import ordered_feature_names
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
-# Attributes of sparse and ragged tensors that hold their dense parts; in a symbolic tensor, the parts are symbolic.
+# Dense components of sparse and ragged tensors. The components of a symbolic tensor are symbolic tensors, too.
 _COMPONENTS = frozenset({"values", "indices", "dense_shape", "flat_values", "row_splits"})
 # Operations that take functions are not supported, because symbolic tensors in these functions are not tracked.
 _WITH_FUNCTIONS = frozenset({"control.case", "control.cond", "control.switch_case", "control.while_loop"})
@@ -32,17 +32,17 @@ DEFAULT_SESSIONS: list[Any] = []
 
 
 class GraphStep(Protocol):
-    """Interface of the steps of the graph. A step computes one or more values, which are identified by number."""
+    """Interface of graph steps. A step computes one or more values; each value has a number."""
 
     def inputs(self) -> set[int]:
-        """Return the numbers of the values that the step needs."""
+        """Return the numbers of the step's input values."""
 
     def compute(self, known: dict[int, Any]) -> None:
-        """Compute the values of the step, and add them to `known`, which maps the numbers of values to values."""
+        """Compute the values of the step, and store each value in the dict `known` under its number."""
 
 
 class Symbol(SymbolicTensor):
-    """Symbolic tensor of a TensorFlow 1 graph, whose value a session computes."""
+    """Symbolic tensor of a TensorFlow 1 graph. A session computes its value."""
 
     __slots__ = ()
     of_graph = True
@@ -147,7 +147,7 @@ class OperationStep:
 
 
 class OperationGraph:
-    """Graph of the process, which records calls on symbolic tensors; it is registered in `dispatch.LIBRARIES`."""
+    """The only graph of the process. It records calls on symbolic tensors and is registered in `dispatch.LIBRARIES`."""
 
     def __init__(self) -> None:
         self.steps: list[GraphStep] = []  # The step that computes each value, by the number of the value.
@@ -194,7 +194,7 @@ class OperationGraph:
         yield from dict.fromkeys(self.steps[number] for number in sorted(seen))
 
     def compute_values(self, numbers: Iterable[int], known: dict[int, Any]) -> dict[int, Any]:
-        """Compute the values with the given `numbers`; values that `known` already has are not computed."""
+        """Compute the values with the given `numbers`; values in `known` are not computed again."""
         found = dict(known)
         for step in self.find_steps(numbers, known):
             step.compute(found)
@@ -210,7 +210,7 @@ def _make_group_operation(operations: list[Operation]) -> Operation:
 
 
 def _find_result_structure(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the structure of a call's result, in which each tensor is replaced by its spec, or by None if unknown."""
+    """Return the structure of a call's result. Each leaf is the spec of a tensor, or None if the spec is unknown."""
     structure = infer_specs(name, args, kwargs)
     if structure is None and name in _STRUCTURES:
         structure = _STRUCTURES[name](*args, **kwargs)
@@ -225,7 +225,7 @@ def _list_leaf_paths(structure: Any) -> Iterator[tuple[Any, ...]]:
     return iter([()])
 
 
-def _sequence_example_structure(
+def _infer_sequence_example_structure(
     serialized: Any, context_features: Any = None, sequence_features: Any = None, *unused: Any, **others: Any
 ) -> Any:
     del serialized, unused, others
@@ -234,31 +234,31 @@ def _sequence_example_structure(
     )
 
 
-def _split_structure(value: Any, num_or_size_splits: Any, *unused: Any, **others: Any) -> Any:
+def _infer_split_structure(value: Any, num_or_size_splits: Any, *unused: Any, **others: Any) -> Any:
     del value, unused, others
     return (None,) * (num_or_size_splits if isinstance(num_or_size_splits, int) else len(num_or_size_splits))
 
 
-def _unstack_structure(value: Any, num: Any = None, axis: int = 0) -> Any:
+def _infer_unstack_structure(value: Any, num: Any = None, axis: int = 0) -> Any:
     count = value.shape[axis] if num is None else num
     if count is None:
         raise ValueError(f"Cannot infer argument `num` from shape {value.shape}")
     return (None,) * int(count)
 
 
-def _make_tuple_structure(count: int) -> Callable[..., Any]:
+def _create_structure_function(count: int) -> Callable[..., Any]:
     return lambda *unused, **others: (None,) * count  # noqa: ARG005
 
 
-# For each operation with several results, the function that returns the structure of the results.
+# Maps each operation with several results to the function that returns the structure of these results.
 _STRUCTURES: dict[str, Callable[..., Any]] = {
-    "array.split": _split_structure,
-    "array.unique": _make_tuple_structure(2),
-    "array.unique_with_counts": _make_tuple_structure(3),
-    "array.unstack": _unstack_structure,
-    "image.sample_distorted_bounding_box": _make_tuple_structure(3),
-    "io.parse_single_sequence_example": _sequence_example_structure,
-    "math.top_k": _make_tuple_structure(2),
+    "array.split": _infer_split_structure,
+    "array.unique": _create_structure_function(2),
+    "array.unique_with_counts": _create_structure_function(3),
+    "array.unstack": _infer_unstack_structure,
+    "image.sample_distorted_bounding_box": _create_structure_function(3),
+    "io.parse_single_sequence_example": _infer_sequence_example_structure,
+    "math.top_k": _create_structure_function(2),
 }
 
 

@@ -1,4 +1,4 @@
-"""TensorFlow 1's iterators, which return symbolic tensors, and datasets whose values are placeholders."""
+"""TensorFlow 1's iterators, which return symbolic tensors, and datasets created from placeholders."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def check_not_eager(fetches: Iterable[Any]) -> None:
 
 
 class PlaceholderSource(Node):
-    """Source node of symbolic tensors; a session feeds their values when it runs the iterator's initializer."""
+    """Source node for symbolic tensors. Their values are fed in the session run that executes the initializer."""
 
     def __init__(self, value: Any, kind: type[TensorSlices | SingleElement]) -> None:
         super().__init__()

@@ -20,7 +20,7 @@ _GRAPH_DEPTH: ContextVar[int] = ContextVar("graph_depth", default=0)
 
 
 def is_eager(otherwise: bool) -> bool:
-    """Return whether iterators return values instead of symbolic tensors; `otherwise` if no mode has been chosen."""
+    """Return whether iterators return values, not symbolic tensors. Return `otherwise` if no mode has been chosen."""
     if _GRAPH_DEPTH.get():
         return False
     return otherwise if ExecutionMode.eager is None else ExecutionMode.eager

@@ -48,7 +48,7 @@ def string_input_producer(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class UnsupportedKeyStep:
-    """Step that stands for the key of a record; it raises an error when run, because keys are not supported."""
+    """Step for the key of a record. Running this step raises an error, because keys are not supported."""
 
     reader: str
 
@@ -161,7 +161,7 @@ def _make_batch_symbols(tensors: Any, batches: Any) -> Any:
 
 
 def _map_reader_dataset(tensors: Any, enqueue_many: bool) -> Any:
-    """Return the reader's dataset, mapped by a function that runs the steps between the reader and `tensors`."""
+    """Map the reader's dataset with a function that runs the steps from the reader's values to `tensors`."""
     values = tuple(tensors.values()) if isinstance(tensors, dict) else tuple(tensors)
     steps = list(GRAPH.find_steps(one.number for one in find_symbolic(values)))
     reads = [step for step in steps if isinstance(step, NextElementStep)]

@@ -81,7 +81,7 @@ class Session:
             DEFAULT_SESSIONS.remove(self)
 
     def __enter__(self) -> Self:
-        """Make this the default session until the end of the ``with`` block, which closes it."""
+        """Make this the default session in the ``with`` block; the end of the block closes the session."""
         DEFAULT_SESSIONS.append(self)
         return self
 

@@ -50,11 +50,11 @@ def sample_distorted_bounding_box(
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
 ) -> tuple[Tensor, ...]:
-    """``tf.image.sample_distorted_bounding_box``: draw a random window that covers enough of one of the boxes."""
+    """``tf.image.sample_distorted_bounding_box``: draw a random window that covers enough of a box."""
     rule = _CropRule.from_arguments(min_object_covered, aspect_ratio_range, area_range, max_attempts)
     numbers = current_generator(seed or None)
     words = iter(lambda: int(numbers.integers(0, _NUM_WORDS)), None)
-    return _sample_box(words, image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes))
+    return _sample_window(words, image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes))
 
 
 @op("image.stateless_sample_distorted_bounding_box")
@@ -70,7 +70,7 @@ def stateless_sample_distorted_bounding_box(
 ) -> tuple[Tensor, ...]:
     """``tf.image.stateless_sample_distorted_bounding_box``: draw the window that TensorFlow draws with this seed."""
     rule = _CropRule.from_arguments(min_object_covered, aspect_ratio_range, area_range, max_attempts)
-    return _sample_box(
+    return _sample_window(
         philox.iterate_random_words(seed), image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes)
     )
 
@@ -120,7 +120,7 @@ class _CropRule:
         if crop_height < max_height:
             crop_height += _draw_integer_below(words, max_height - crop_height + 1)
         crop_width = _round_to_int(np.float32(crop_height) * ratio)
-        # Rounding may put the area outside the limits; a change by one row may correct that.
+        # Rounding may move the area outside the limits. One row more or less may correct this.
         if crop_height * crop_width < smallest:
             crop_height += 1
             crop_width = _round_to_int(np.float32(crop_height) * ratio)
@@ -135,7 +135,7 @@ class _CropRule:
         return y, x, crop_height, crop_width
 
 
-def _sample_box(
+def _sample_window(
     words: Iterator[int], image_size: Any, boxes: Any, rule: _CropRule, use_image: bool
 ) -> tuple[Tensor, ...]:
     """Draw a window; return its offset and size in pixels, and its corners as fractions of the image size."""

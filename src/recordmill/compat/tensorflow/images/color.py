@@ -26,7 +26,7 @@ _IMAGE_AXES = (-3, -2, -1)
 
 @op("image.convert_image_dtype")
 def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:
-    """``tf.image.convert_image_dtype``: convert and scale; floats span 0 to 1, integers span 0 to their maximum."""
+    """``tf.image.convert_image_dtype``: convert the dtype and scale (floats: 0 to 1; integers: 0 to maximum)."""
     tensor, wanted = as_tensor(image), as_dtype(dtype)
     for kind, one in (("dtype", wanted), ("image dtype", tensor.dtype)):
         if not (one.is_floating or one.is_integer):
@@ -78,7 +78,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
         _check_min_three_dimensions(floats)
         values = floats.astype(np.float32, copy=False)
         with np.errstate(invalid="ignore", over="ignore"):
-            means = _channel_means(values)
+            means = _compute_channel_means(values)
             return ((values - means) * factor + means).astype(floats.dtype, copy=False)
 
     return _apply_to_floats(images, scale_contrast, saturate=True)
@@ -212,7 +212,7 @@ def _check_min_three_dimensions(values: Floats) -> None:
         raise InvalidArgumentError(f"image must have at least 3 dimensions, got shape {values.shape}", kind="bad_shape")
 
 
-def _channel_means(images: NDArray[np.float32]) -> NDArray[np.float32]:
+def _compute_channel_means(images: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the mean of each channel; sum pixels pairwise as TensorFlow does, so that the rounding is the same."""
     *batch, height, width, channels = images.shape
     sums = images.reshape(*batch, height * width, channels)

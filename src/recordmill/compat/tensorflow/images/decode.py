@@ -72,7 +72,7 @@ def decode_jpeg(
 ) -> Tensor:
     """``tf.io.decode_jpeg``: decode a JPEG; as in TensorFlow, PNG and single-frame GIF files are also accepted."""
     options = _JpegOptions(ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
-    return Tensor(_decode_still(contents, channels, np.dtype(np.uint8), options))
+    return Tensor(_decode_still_image(contents, channels, np.dtype(np.uint8), options))
 
 
 @op("io.decode_and_crop_jpeg")
@@ -109,7 +109,7 @@ def decode_and_crop_jpeg(
 def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8) -> Tensor:
     """``tf.io.decode_png``: decode a PNG; as in TensorFlow, JPEG and single-frame GIF files are also accepted."""
     wanted = check_dtype("dtype", dtype, (dtypes.uint8, dtypes.uint16))
-    return Tensor(_decode_still(contents, channels, wanted, _JpegOptions()))
+    return Tensor(_decode_still_image(contents, channels, wanted, _JpegOptions()))
 
 
 @op("io.decode_image")
@@ -166,7 +166,7 @@ def _check_channels(channels: Any) -> int:
     return int(channels)
 
 
-def _decode_still(contents: Any, channels: int, dtype: np.dtype[Any], jpeg: _JpegOptions) -> NDArray[Any]:
+def _decode_still_image(contents: Any, channels: int, dtype: np.dtype[Any], jpeg: _JpegOptions) -> NDArray[Any]:
     """Decode an image of any format except BMP and animated GIF."""
     data = _to_encoded_bytes(contents)
     name = _detect_format(data)
@@ -198,7 +198,7 @@ def _decode_any_format(
 
 
 def _scale_uint8_pixels(pixels: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Convert uint8 pixels to `dtype` as TensorFlow's decoders do, which differs from `convert_image_dtype`."""
+    """Convert uint8 pixels to `dtype` with the factors of TensorFlow's decoders, not those of `convert_image_dtype`."""
     if dtype == np.uint16:
         return pixels.astype(np.uint16) * np.uint16(256)
     return pixels if dtype == np.uint8 else pixels.astype(np.float32) * np.float32(1 / 255)
@@ -264,11 +264,11 @@ def _decode_png(data: bytes, channels: int, dtype: np.dtype[Any]) -> NDArray[Any
         # A transparent color (tRNS chunk) does not add an alpha channel.
         pixels = np.ascontiguousarray(pixels[:, :, : _PNG_CHANNELS.get(data[_PNG_COLOR_TYPE], 4)])
     if channels == 4:
-        pixels = _add_alpha(pixels)
+        pixels = _convert_to_rgba(pixels)
     return pixels if dtype.kind == "u" else pixels.astype(np.float32) * np.float32(1 / 65535)
 
 
-def _add_alpha(pixels: NDArray[Any]) -> NDArray[Any]:
+def _convert_to_rgba(pixels: NDArray[Any]) -> NDArray[Any]:
     """Convert an image of 1 to 4 channels to red, green, blue and alpha."""
     stored = pixels.shape[2]
     if stored == 4:
@@ -298,12 +298,12 @@ def _decode_bmp(data: bytes, channels: int) -> NDArray[np.uint8]:
     if stored > 1:
         pixels = pixels[:, :, [2, 1, 0, 3][:stored]]
     if wanted == 4:
-        return _add_alpha(pixels)
+        return _convert_to_rgba(pixels)
     return np.ascontiguousarray(np.repeat(pixels, wanted, axis=2) if stored == 1 else pixels[:, :, :wanted])
 
 
 def _decode_frames(data: bytes, name: str, channels: int, *, all_frames: bool) -> NDArray[np.uint8]:
-    """Decode all frames of a GIF or WebP or, unless `all_frames`, only the first one."""
+    """Decode the first frame of a GIF or WebP, or all frames if `all_frames` is True."""
     if channels not in ((0, 3) if name == "GIF" else (0, 3, 4)):
         raise_invalid(f"channels = {channels} is not supported for {name}")
     module = import_pillow()

@@ -1,4 +1,4 @@
-"""Random numbers of TensorFlow's stateless operations: Philox, whose key and counter derive from a pair of seeds.
+"""Random numbers of TensorFlow's stateless operations: a Philox generator with key and counter from two seeds.
 
 References
 ----------
@@ -24,7 +24,7 @@ _BLOCKS = 16
 
 
 def iterate_random_words(seed: Any) -> Iterator[int]:
-    """Yield TensorFlow's 32-bit random words for a pair of seeds, without end."""
+    """Yield TensorFlow's random 32-bit words for a pair of seeds; the iterator is infinite."""
     pair = array_of(seed)
     if pair.shape != (2,) or pair.dtype.kind not in "iu":
         message = f"seed must be an array of 2 integers, got shape {pair.shape} and dtype {pair.dtype}"
@@ -41,10 +41,10 @@ def _generate_words(third: int, fourth: int, key: tuple[int, int]) -> Iterator[i
 
 
 def _compute_blocks(counter: tuple[int, int, int, int], key: tuple[int, int], num_blocks: int) -> list[int]:
-    """Return four random 32-bit words for each of `num_blocks` counters; only their first word increases."""
+    """Return four random 32-bit words for each of `num_blocks` counters; only the first counter word increases."""
     first, second, third, fourth = counter
     draws = Draws(key[1] << 32 | key[0], epoch=fourth)
-    # `Draws` takes the second word and the lower half of the third as position, and the upper half as stage.
+    # `Draws` uses word 2 and the lower half of word 3 as the position, and the upper half of word 3 as the stage.
     pairs = draws.words([(third & 0xFFFF) << 32 | second], third >> 16, 2 * num_blocks, first=2 * first)
     return [word for pair in pairs[0].tolist() for word in (pair & _WORD, pair >> 32)]
 

@@ -98,7 +98,7 @@ def _resize_pixels_v1(pixels: NDArray[Any], size: Size, method: str, *, align_co
             raise NotImplementedError("the method AREA does not support align_corners=True; use tf.image.resize")
         return resize_pixels(pixels, size, "area", antialias=False)
     sides = zip(pixels.shape[-3:-1], size, strict=True)
-    rows, columns = (_source_positions(length, wanted, align_corners) for length, wanted in sides)
+    rows, columns = (_compute_source_positions(length, wanted, align_corners) for length, wanted in sides)
     if method == "nearest":
         return _sample_nearest(pixels, rows, columns, align_corners)
     combine = _interpolate_linear if method == "bilinear" else _interpolate_cubic
@@ -108,7 +108,7 @@ def _resize_pixels_v1(pixels: NDArray[Any], size: Size, method: str, *, align_co
     return combine(combine(values, rows, -3), columns, -2)
 
 
-def _source_positions(length: int, wanted: int, align_corners: bool) -> NDArray[np.float32]:
+def _compute_source_positions(length: int, wanted: int, align_corners: bool) -> NDArray[np.float32]:
     """Return the input position of each output pixel, computed in float32 as in TensorFlow."""
     inside, outside = (length - 1, wanted - 1) if align_corners and wanted > 1 else (length, wanted)
     return np.arange(wanted, dtype=np.float32) * (np.float32(inside) / np.float32(outside))
@@ -136,7 +136,7 @@ def _interpolate_cubic(values: NDArray[np.float32], positions: NDArray[np.float3
     """Interpolate at positions along an axis: sum four neighbors, weighted by the cubic kernel."""
     last, first = values.shape[axis] - 1, np.floor(positions).astype(np.int64)
     step = np.rint((positions - first.astype(np.float32)) * np.float32(_CUBIC_STEPS)).astype(np.int64)
-    near, far = _cubic_weight_tables()
+    near, far = _compute_cubic_weight_tables()
     weights = (far[step], near[step], near[_CUBIC_STEPS - step], far[_CUBIC_STEPS - step])
     neighbors = [np.take(values, np.clip(first + offset, 0, last), axis) for offset in (-1, 0, 1, 2)]
     total = neighbors[0] * _reshape_along_axis(weights[0], axis)
@@ -145,7 +145,7 @@ def _interpolate_cubic(values: NDArray[np.float32], positions: NDArray[np.float3
     return total
 
 
-def _cubic_weight_tables() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _compute_cubic_weight_tables() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the weights of the cubic kernel at distances from 0 to 1, and from 1 to 2."""
     near = np.arange(_CUBIC_STEPS + 1) / _CUBIC_STEPS
     far = near + 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
-# Module that defines each public name.
+# Maps each public name to the module that defines it.
 MEMBERS: dict[str, str] = {
-    # Names of `tf.io` that concern files, records and their features.
+    # Files, records and features of records.
     "FixedLenFeature": "io.features",
     "FixedLenSequenceFeature": "io.features",
     "RaggedFeature": "io.features",
@@ -28,7 +28,7 @@ MEMBERS: dict[str, str] = {
     "serialize_tensor": "io.tensor_protos",
     "tf_record_iterator": "io.records",
     "write_file": "files.contents",
-    # Names of `tf.io` that concern encoded images.
+    # Encoded images.
     "decode_and_crop_jpeg": "images.decode",
     "decode_image": "images.decode",
     "decode_jpeg": "images.decode",

@@ -21,7 +21,7 @@ _Array = NDArray[Any]
 
 
 def to_feature_tensor(column: FeatureColumn, found: Any, num_rows: int, single: bool) -> Any:
-    """Convert a feature's values to the kind of tensor that `column.form` names; `single` omits the batch axis."""
+    """Convert a feature's values to a tensor of the form `column.form`; `single` omits the batch axis."""
     if isinstance(found, np.ndarray):
         return Tensor(found.reshape(column.shape) if single else found)
     if column.form == "fixed" and not column.shape and not single:
@@ -39,7 +39,7 @@ def to_feature_tensor(column: FeatureColumn, found: Any, num_rows: int, single: 
 
 
 def to_feature_list_tensor(column: FeatureColumn, found: Any, single: bool) -> Any:
-    """Convert a feature list to the kind of tensor that `column.form` names; `single` omits the batch axis."""
+    """Convert a feature list to a tensor of the form `column.form`; `single` omits the batch axis."""
     values = _flatten_values(found)
     if column.form == "padded":
         return _to_padded(column, values, found.row_splits * column.num_values, single)
@@ -62,7 +62,7 @@ def combine_columns(spec: ParsingSpec, tensors: dict[str, Any]) -> dict[str, Any
 
 
 def _flatten_values(found: Any) -> _Array:
-    """Return all values of a column in one axis; byte strings become bytes objects."""
+    """Return the values of a column as a one-dimensional array; byte strings become bytes objects."""
     while isinstance(found, rm.Ragged):
         if isinstance(found.data, np.ndarray) and found.data.dtype == np.uint8:
             return to_bytes_array(found)
@@ -87,7 +87,7 @@ def _to_padded(column: FeatureColumn, values: _Array, splits: NDArray[np.int64],
 
 
 def _to_sparse(values: _Array, nested: list[NDArray[np.int64]], single: bool) -> SparseTensor:
-    """Create a sparse tensor from values and the nested splits of their rows; `single` omits the batch axis."""
+    """Create a sparse tensor from values and nested row splits; `single` omits the batch axis."""
     axes = [np.arange(len(nested[0]) - 1)]
     lengths = [len(nested[0]) - 1]
     for splits in nested:

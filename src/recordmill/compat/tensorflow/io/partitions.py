@@ -73,7 +73,7 @@ def _create_rows(values: Any, splits: Splits, feature: RaggedFeature) -> RaggedT
 def _divide_rows(
     rows: RaggedTensor, partition: Any, tensors: dict[str, Any], feature: RaggedFeature, in_frames: bool
 ) -> RaggedTensor:
-    """Divide the values of each record (or, if `in_frames`, of each feature list entry) into rows by `partition`."""
+    """Divide values into rows by `partition`, within each record or, if `in_frames`, within each feature list entry."""
     splits, dtype = rows.row_splits.values, feature.row_splits_dtype.numpy_dtype
     if isinstance(partition, UniformRowLength):
         inner = _divide_uniformly(rows.values, partition.length, feature)

@@ -64,7 +64,7 @@ class TFRecordOptions:
 
     @classmethod
     def get_compression_type_string(cls, options: Any) -> str:
-        """Return the name of a compression type, which may be a name, a number or `TFRecordOptions`."""
+        """Return the name of a compression type, given as a name, a number or `TFRecordOptions`."""
         if not options:
             return ""
         if isinstance(options, TFRecordOptions):
@@ -76,7 +76,7 @@ class TFRecordOptions:
 
 
 class _OutputFile:
-    """Record file that is being written. Only the process that created it writes to it; forked processes do not."""
+    """Record file that is being written. In forked processes, the methods of this class have no effect."""
 
     def __init__(self, path: str, options: TFRecordOptions) -> None:
         self.path, self.process = path, os.getpid()
@@ -91,7 +91,7 @@ class _OutputFile:
             with translate_errors(self.path):
                 self.records.close()
 
-    def discard(self) -> None:
+    def delete_temporary_file(self) -> None:
         if self.process == os.getpid():
             self.records.discard()
 
@@ -147,7 +147,7 @@ class TFRecordWriter:
         """Close the writer, or discard the file if the block failed."""
         if kind is not None and self._output is not None:
             self._finish.detach()
-            self._output.discard()
+            self._output.delete_temporary_file()
             self._output = None
         self.close()
 

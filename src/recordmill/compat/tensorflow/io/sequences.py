@@ -34,7 +34,7 @@ def parse_sequence_example(
     example_names: Any = None,
     name: Any = None,
 ) -> tuple[_Tensors, _Tensors, _Tensors]:
-    """``tf.io.parse_sequence_example``: parse a batch of messages; return contexts, feature lists and their lengths."""
+    """``tf.io.parse_sequence_example``: parse a batch of messages; return contexts, feature lists and list lengths."""
     del name
     if not (context_features or sequence_features):
         raise ValueError("context_features or sequence_features must be given")

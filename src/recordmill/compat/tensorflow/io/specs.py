@@ -27,14 +27,14 @@ from recordmill.compat.tensorflow.io.features import (
 
 Form = Literal["fixed", "padded", "sparse", "ragged"]
 _KINDS = {"string": "bytes", "float32": "float32", "int64": "int64"}
-# Cache of `ParsingSpec` objects by their features. Programs use only a few different sets of features.
+# Maps features to their cached `ParsingSpec`. It is small, because programs parse few sets of features.
 _CACHE: dict[Any, ParsingSpec] = {}
 _MAX_CACHED = 64
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureColumn:
-    """A feature that the parser reads, and the form of the tensor that it becomes."""
+    """A feature that the parser reads, and the form of the resulting tensor."""
 
     key: str
     form: Form
@@ -56,7 +56,7 @@ class FeatureColumn:
 
 
 class ParsingSpec:
-    """Checked features: the columns to parse, and the features that combine several columns."""
+    """Validated feature specifications: the columns to parse, and the features that combine several columns."""
 
     def __init__(self, features: Mapping[str, Any], allowed: tuple[type, ...]) -> None:
         self.features = dict(sorted(features.items()))
@@ -77,8 +77,8 @@ class ParsingSpec:
                 raise InvalidArgumentError(
                     f"dtype of feature {column.key!r} must be float32, int64 or string, got {column.dtype.name}"
                 )
-        self.schema = rm.Schema({column.key: _schema_feature(column) for column in self.columns})
-        self.list_schema = rm.Schema({column.key: _schema_feature_list(column) for column in self.columns})
+        self.schema = rm.Schema({column.key: _create_schema_feature(column) for column in self.columns})
+        self.list_schema = rm.Schema({column.key: _create_schema_feature_list(column) for column in self.columns})
 
     @property
     def columns(self) -> list[FeatureColumn]:
@@ -137,7 +137,7 @@ class ParsingSpec:
 
 
 def cached_spec(features: Mapping[str, Any], allowed: tuple[type, ...]) -> ParsingSpec:
-    """Return the `ParsingSpec` of features, which is cached: equal features share one object."""
+    """Return the `ParsingSpec` of `features`; equal features share one cached object."""
     try:
         key = (allowed, *((name, type(feature), *map(_to_hashable, feature)) for name, feature in features.items()))
         found = _CACHE.get(key)
@@ -195,7 +195,7 @@ def _padded_column(key: str, feature: FixedLenSequenceFeature) -> FeatureColumn:
     return FeatureColumn(key, "padded", dtype, shape, default, bool(feature.allow_missing))
 
 
-def _schema_feature(column: FeatureColumn) -> rm.Feature:
+def _create_schema_feature(column: FeatureColumn) -> rm.Feature:
     """Return the `rm.Feature` of a column in an ``Example`` or in a context."""
     if column.form != "fixed":
         return rm.Feature(column.feature_dtype, (None,), optional=True)
@@ -205,7 +205,7 @@ def _schema_feature(column: FeatureColumn) -> rm.Feature:
     return rm.Feature(column.feature_dtype, column.shape, default=default)
 
 
-def _schema_feature_list(column: FeatureColumn) -> rm.Feature:
+def _create_schema_feature_list(column: FeatureColumn) -> rm.Feature:
     """Return the `rm.Feature` of a column in feature lists."""
     shape = (None, *column.shape) if column.form == "padded" else (None, None)
     optional = column.form != "padded" or column.allow_missing

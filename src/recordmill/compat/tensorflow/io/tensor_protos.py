@@ -26,7 +26,7 @@ _NUMBERS = {
     "bfloat16": 14, "uint16": 17, "float16": 19, "uint32": 22, "uint64": 23,
 }  # fmt: skip
 _NAMES = {number: name for name, number in _NUMBERS.items()}
-# Field of ``TensorProto`` that lists the values of each dtype.
+# Maps each dtype to the field of ``TensorProto`` that lists its values.
 _LISTS = {
     "float32": "float_val", "float64": "double_val", "int32": "int_val", "uint8": "int_val", "int16": "int_val",
     "int8": "int_val", "uint16": "int_val", "string": "string_val", "int64": "int64_val", "bool": "bool_val",
@@ -86,7 +86,7 @@ def parse_tensor(serialized: Any, out_type: Any, name: Any = None) -> Tensor:
     if array.ndim:
         raise InvalidArgumentError(f"serialized must be a scalar, got shape {list(array.shape)}")
     proto = messages.TensorProto()
-    # Import this after `messages.TensorProto`, whose creation raises a clearer error if protobuf is not installed.
+    # If protobuf is not installed, creating `messages.TensorProto` raises a clearer error than this import.
     from google.protobuf.message import DecodeError
 
     try:

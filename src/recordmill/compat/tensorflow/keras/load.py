@@ -56,7 +56,7 @@ def load_keras() -> Any:
 
 @functools.cache
 def load_legacy_namespace() -> Any:
-    """Return Keras's namespace of older names for TensorFlow programs or, if there is none, Keras itself."""
+    """Return Keras's namespace with older names for TensorFlow programs. If there is none, return Keras itself."""
     keras = load_keras()
     try:
         return importlib.import_module(_TF_NAMESPACE)

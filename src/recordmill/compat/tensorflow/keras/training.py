@@ -84,7 +84,7 @@ def _to_array(value: Any) -> NDArray[Any]:
             hint="call to_tensor() or tf.sparse.to_dense()",
         )
     array: NDArray[Any] = value.values if isinstance(value, Tensor) else np.asarray(value)
-    if array.dtype.kind not in "biufV":  # V is the kind of bfloat16.
+    if array.dtype.kind not in "biufV":  # The dtype bfloat16 has the kind "V".
         raise InvalidArgumentError("a Keras model does not accept strings", hint="convert them to numbers in map()")
     if not array.ndim:
         raise InvalidArgumentError("a Keras model accepts only batches, got a scalar", hint="call batch()")

@@ -1,4 +1,4 @@
-"""Aliases of modules that programs import from ``tensorflow.python``, which is not a public part of TensorFlow."""
+"""Aliases of modules that programs import from ``tensorflow.python``, a private package of TensorFlow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PACKAGE = "recordmill.compat.tensorflow"
 
 
 def make_module_getattr(alias: str, *modules: str) -> Callable[[str], Any]:
-    """Return a module's ``__getattr__`` that looks names up in other modules of this package, such as "io"."""
+    """Create the ``__getattr__`` of a module. It looks up names in other modules of this package, such as "io"."""
 
     def get_member(name: str) -> Any:
         for module in modules:

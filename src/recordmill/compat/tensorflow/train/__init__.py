@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 
-# Module that defines each public name.
+# Maps each public name to the module that defines it.
 MEMBERS: dict[str, str] = {
     "BytesList": "train.messages",
     "Example": "train.messages",
@@ -15,9 +15,9 @@ MEMBERS: dict[str, str] = {
     "FloatList": "train.messages",
     "Int64List": "train.messages",
     "SequenceExample": "train.messages",
-    # Names of `tf.train` that concern checkpoints.
+    # Checkpoints.
     "latest_checkpoint": "train.checkpoints",
-    # Names of `tf.train` that concern TensorFlow 1's input queues.
+    # Input queues of TensorFlow 1.
     "Coordinator": "graphs.queues",
     "batch": "graphs.queues",
     "match_filenames_once": "files.contents:matching_files",

@@ -11,7 +11,7 @@ from recordmill.compat.mxnet.base import ParameterError
 from recordmill.compat.mxnet.nd import NDArray
 from recordmill.compat.mxnet.recordio import MXIndexedRecordIO
 
-# The threads of a loader share one record file. The lock keeps other threads out between `seek` and `read`.
+# The threads of a loader share one record file. The lock prevents other reads between `seek` and `read`.
 _READ_LOCK = threading.Lock()
 
 
@@ -97,7 +97,7 @@ class _SampledDataset(Dataset):
 
 
 class ArrayDataset(Dataset):
-    """Dataset of arrays: sample ``i`` is a tuple of row ``i`` of each array or, for a single array, just the row."""
+    """Dataset of arrays: sample ``i`` is row ``i`` of a single array, or a tuple of row ``i`` of several arrays."""
 
     def __init__(self, *args: Any) -> None:
         lengths = {len(one) for one in args}

@@ -26,7 +26,7 @@ from recordmill.compat.mxnet.recordio import unpack
 _DEFAULT_HOME = "~/.mxnet"
 _EXTENSIONS = (".jpg", ".jpeg", ".png")
 _GZIP_MAGIC = b"\x1f\x8b"
-# Magic number of MNIST files of uint8 values, to which the number of axes is added.
+# MNIST files with uint8 values start with this magic number plus the number of axes.
 _MNIST_MAGIC = 0x0800
 _CIFAR_SIDE = 32
 
@@ -103,7 +103,7 @@ class _InMemoryDataset(Dataset):
         raise NotImplementedError
 
     def _find_first_existing(self, *names: str) -> Path:
-        """Return the path of the first existing file among `names`, which are alternative names of one file."""
+        """Return the path of the first name in `names` for which a file exists."""
         for name in names:
             if (self._root / name).exists():
                 return self._root / name

@@ -51,7 +51,7 @@ class Normalize:
 
 
 class Resize:
-    """Resize images to `size` (width, height); if `keep_ratio`, an int `size` is the length of the shorter side."""
+    """Resize images to `size` (width, height). With `keep_ratio`, an int `size` is the length of the shorter side."""
 
     def __init__(self, size: Any, keep_ratio: bool = False, interpolation: int = 1) -> None:
         self._size, self._keep_ratio, self._interpolation = size, keep_ratio, interpolation
@@ -114,7 +114,7 @@ class RandomColorJitter(Compose):
 
 
 class RandomLighting(_ColorTransform):
-    """Add a random amount of each of ImageNet's principal color axes; the amounts have standard deviation `alpha`."""
+    """Add random amounts of ImageNet's principal color axes; the amounts have standard deviation `alpha`."""
 
     def __init__(self, alpha: float) -> None:
         super().__init__(augmenters.LightingAug(alpha, EIGENVALUES, EIGENVECTORS))

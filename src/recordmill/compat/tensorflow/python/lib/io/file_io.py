@@ -7,7 +7,7 @@ from typing import Any
 from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 from recordmill.compat.tensorflow.files.gfile import GFile
 
-# Function ("module:name") that each public name refers to.
+# Maps each public name to its function ("module:name").
 MEMBERS: dict[str, str] = {
     "FileIO": "files.gfile:GFile",
     "copy": "files.gfile",
