@@ -277,7 +277,7 @@ class _ColumnBuilder:
 
     def __init__(self, max_rows: int) -> None:
         self._max_rows, self._count = max_rows, 0
-        # Scalars of one type are collected here and converted together. This ends with the first value of another type.
+        # Scalars of one type are collected here and converted together. A value of another type ends this.
         self._scalar_type: type[Any] | None = None
         self._scalars: list[Any] = []
         self._array: NDArray[Any] | None = None
