@@ -77,7 +77,7 @@ def send_message(link: socket.socket, message: Message, file: int | None = None)
 
 
 def receive_message(link: socket.socket) -> Message | None:
-    """Return the next message, or None if the worker closed the socket; raise BlockingIOError if there is no message."""
+    """Return the next message, or None if the worker closed the socket; raise BlockingIOError if none is available."""
     packet = next_packet(link.fileno(), _HEAD.size + MAX_INLINE_BYTES)
     if packet is None:
         return None

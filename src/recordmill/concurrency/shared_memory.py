@@ -84,7 +84,7 @@ class SegmentPool:
         return Segment(slot, file, is_new=True)
 
     def _find_or_free_slot(self) -> int:
-        """Return an unused slot, or close the smallest free segment and return its slot, or return NO_SLOT."""
+        """Return an unused slot; if all are used, close the smallest free segment; NO_SLOT if no segment is free."""
         unused = set(range(self._max_segments)) - self._files.keys()
         if not unused and self._free:
             slot = min(self._free, key=lambda one: self._files[one][1])

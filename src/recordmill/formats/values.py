@@ -274,7 +274,7 @@ def _mark_integers(name: str, flat: NDArray[Any], expected: str) -> list[bool]:
 
 
 def _convert_to_kind(name: str, flat: NDArray[Any], kind: str) -> NDArray[Any]:
-    """Convert numbers to a kind; raise FeatureError for floats in an integer feature, and for inexact integers."""
+    """Convert numbers to a kind; raise FeatureError if an integer does not fit, or for floats in an integer feature."""
     target = np.dtype(kind)
     if flat.dtype == object:
         is_integer = _mark_integers(name, flat, kind)

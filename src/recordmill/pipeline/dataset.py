@@ -616,7 +616,7 @@ class Dataset:
         return Loader(self, LoaderOptions(threads, prefetch, rank, world_size, on_error, max_errors, workers))
 
     def fingerprint(self) -> str:
-        """Return a text that identifies the samples and their order. The folder of the shards does not affect it.
+        """Return a text that identifies the samples and their order, regardless of the folder of the shards.
 
         Returns
         -------

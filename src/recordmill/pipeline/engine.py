@@ -344,12 +344,12 @@ class JobPlanner:
         return self.num_planned
 
     def elements(self, job: int) -> range:
-        """Return the positions in the epoch of the elements that a job builds."""
+        """Return the epoch positions of the elements that a job builds."""
         return self._jobs[job]
 
     @property
     def last_element(self) -> int:
-        """Position in the epoch of the last element for which a job is planned."""
+        """Epoch position of the last element for which a job is planned."""
         return self._next - self._options.part[1]
 
     def remove_job(self, job: int) -> range:

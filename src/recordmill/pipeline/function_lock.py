@@ -72,7 +72,7 @@ class FunctionLock:
         return acquired
 
     def _update_thread_count(self, change: int) -> tuple[float, float]:
-        """Change the number of threads in functions; return the current time and the total thread-seconds."""
+        """Add `change` to the number of threads in functions; return the current time and the total thread-seconds."""
         with self._count_lock:
             now = perf_counter()
             self._thread_seconds += self._num_inside * (now - self._changed)

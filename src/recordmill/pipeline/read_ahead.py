@@ -67,13 +67,13 @@ class ReadAhead:
 
     def prepare(self, element: Element) -> None:
         """Wait until the windows that contain an element are requested, and request the next ones."""
-        while self._next is not None and (self._next.element <= element or not self._is_far_ahead_of(element)):
+        while self._next is not None and (self._next.element <= element or not self._has_enough_windows_after(element)):
             self._request_window()
         for window in list(self._windows):
             if window.first <= element:
                 window.requests.result()
 
-    def _is_far_ahead_of(self, element: Element) -> bool:
+    def _has_enough_windows_after(self, element: Element) -> bool:
         """Return True if enough windows after an element have been requested."""
         return sum(window.first > element for window in self._windows) >= _WINDOWS_AHEAD
 

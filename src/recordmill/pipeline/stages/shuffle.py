@@ -133,7 +133,7 @@ class Shuffle:
                 set_fields(self, **{name: size})
 
     def length(self, upstream: int | None) -> int | None:
-        """Return the number of samples after this stage, from the number before it (`upstream`)."""
+        """Return the number of samples after this stage; `upstream` is the number before this stage."""
         if upstream is None:
             raise ValueError("an endless pipeline cannot be shuffled; put shuffle before repeat")
         return upstream
