@@ -1,4 +1,4 @@
-"""Threads that wait for servers, and do not prevent the process from exiting."""
+"""A pool of threads for calls that wait for servers. The threads do not prevent the process from exiting."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _run_tasks(tasks: SimpleQueue[_Task | None], idle: Semaphore) -> None:
             else:
                 future.set_result(result)
                 del result
-        # An idle thread must not keep these objects alive.
+        # An idle thread must not keep the function and its arguments alive.
         del future, function, arguments
         idle.release()
     tasks.put(None)  # Stops the other threads, too.
@@ -74,7 +74,7 @@ def _run_tasks(tasks: SimpleQueue[_Task | None], idle: Semaphore) -> None:
 
 @atexit.register
 def _wait_for_running_tasks() -> None:
-    """Wait a moment, because native code must not return to a thread while the interpreter is finalized."""
+    """Wait briefly for running functions, so that no native call returns to an interpreter that is shutting down."""
     wait(list(_running), _EXIT_S)
 
 

@@ -1,4 +1,4 @@
-"""Count forks, because a forked process has no worker threads, and shares memory that must not be reused."""
+"""Count forks. A forked process has no worker threads, and must not reuse memory that it shares with its parent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages between a consumer and its worker processes over sockets, and task numbers for the workers over a pipe."""
+"""Messages that consumers and workers send over sockets, and task numbers that workers read from a pipe."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STOP = -1
 _HEAD = struct.Struct("<bqqqdd")
 _RELEASE = struct.Struct("<qb")
 _TASK = struct.Struct("<q")
-_TASKS_PER_WRITE = 512  # These numbers fit into PIPE_BUF bytes, which the system writes atomically.
+_TASKS_PER_WRITE = 512  # 512 numbers have PIPE_BUF bytes, the most that the kernel writes atomically.
 
 
 class MessageKind(IntEnum):
@@ -77,7 +77,7 @@ def send_message(link: socket.socket, message: Message, file: int | None = None)
 
 
 def receive_message(link: socket.socket) -> Message | None:
-    """Return the next message, or None if the worker closed the socket; raise BlockingIOError if none has arrived."""
+    """Return the next message, or None if the worker closed the socket; raise BlockingIOError if none is available."""
     packet = next_packet(link.fileno(), _HEAD.size + MAX_INLINE_BYTES)
     if packet is None:
         return None
@@ -99,7 +99,7 @@ def send_released_segment(link: socket.socket, slot: int, reusable: bool) -> boo
 
 
 def receive_released_segment(link: socket.socket) -> tuple[int, bool] | None:
-    """Return (slot, is reusable) of the next segment that is free; None if the consumer has closed the socket."""
+    """Receive (slot, is reusable) of the next released segment; return None if the consumer has closed the socket."""
     try:
         data = link.recv(_RELEASE.size, socket.MSG_DONTWAIT)
     except ConnectionError:
@@ -124,6 +124,6 @@ def send_task_numbers(pipe: int, tasks: range) -> int:
 
 
 def receive_task_number(pipe: int) -> int:
-    """Wait for a task number that no other worker gets; return `STOP` if the consumer has closed the pipe."""
+    """Wait for a task number, which only one worker receives; return `STOP` if the consumer has closed the pipe."""
     data = os.read(pipe, _TASK.size)
     return int(_TASK.unpack(data)[0]) if len(data) == _TASK.size else STOP

@@ -15,7 +15,7 @@ with the same number. This slower computation raises an error that names the cau
 
 
 class NotReadyError(TimeoutError):
-    """A result was not ready in time. A class of its own, because a task may raise TimeoutError itself."""
+    """A result was not ready in time. Not a TimeoutError, because the task itself may raise TimeoutError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class WorkerPool(Protocol):
         ...
 
     def status_by_task(self) -> dict[int, bytes]:
-        """Return the status of each worker process, by the number of the task that it runs or ran when it died."""
+        """Map the number of each task that a worker process runs, or ran when it died, to the status of the process."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""An iterator that reads another iterator ahead in a background thread."""
+"""An iterator that reads ahead from another iterator in a background thread."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Prefetcher(Generic[T]):
             if self._is_closed:
                 raise StopIteration
             item, error = self._results[0]
-            if not isinstance(error, StopIteration):  # StopIteration stays: later calls raise it again.
+            if not isinstance(error, StopIteration):  # Later calls raise StopIteration again.
                 self._results.popleft()
                 self._changed.notify_all()
         if error is not None:
@@ -59,14 +59,14 @@ class Prefetcher(Generic[T]):
         return item  # type: ignore[return-value]
 
     def close(self) -> None:
-        """Stop the thread after its current item, waiting at most 5 s, and drop items that were not returned."""
+        """Drop items that were not returned, and wait at most 5 s until the thread stops after its current item."""
         if self._fork_depth != ForkCounter.depth:
             return
         with self._changed:
             self._is_closed = True
             self._results.clear()
             self._changed.notify_all()
-        if current_thread() is not self._thread:  # Garbage collection may call this in the thread.
+        if current_thread() is not self._thread:  # Garbage collection may call `close` in the thread.
             self._thread.join(_JOIN_TIMEOUT_S)
 
     def _fill_queue(self) -> None:

@@ -61,7 +61,7 @@ class ProcessPool:
         self._send_pending()
 
     def write_input(self, task: int, value: Any) -> None:
-        """Store the input of a task before it is submitted. The worker reads it from `TaskInputBuffer.current`."""
+        """Store the input of a task that is not submitted yet. Workers read inputs from `TaskInputBuffer.current`."""
         self._check_usable()
         self._start_workers()
         if self._group.inputs is not None:
@@ -72,7 +72,7 @@ class ProcessPool:
             self._group.start(self._function, self._num_workers)
 
     def result(self, task: int, *, timeout: float | None = None) -> Any:
-        """Wait for a task and return its result, once per task. Large arrays in it are views of shared memory."""
+        """Wait for a task and return its result, once per task. Large arrays are views of shared memory."""
         self._check_usable()
         if task not in self._open:
             raise ValueError(f"task {task} was not submitted, or its result has already been returned")
@@ -92,7 +92,7 @@ class ProcessPool:
         try:
             raise value.restore_error()
         finally:
-            del value  # Otherwise, the error and this frame refer to each other.
+            del value  # Otherwise, the error and this frame form a reference cycle.
 
     def close(self, *, timeout: float = 2.0) -> None:
         """Stop each process after its current task, or kill the process if that takes longer than `timeout` seconds."""
@@ -119,7 +119,7 @@ class ProcessPool:
         return sorted(((task[0], now - task[1]) for task in tasks if task), key=lambda entry: -entry[1])
 
     def status_by_task(self) -> dict[int, bytes]:
-        """Return the status of each worker process, by the number of the task that it runs or ran when it died."""
+        """Map the number of each task that a worker process runs, or ran when it died, to the status of the process."""
         self._receive_all()
         workers = [] if self._group.closed else self._group.workers
         return {worker.running[0]: worker.status.read() for worker in workers if worker.running}
@@ -133,7 +133,7 @@ class ProcessPool:
             raise WorkerError("the worker processes of this iteration were stopped", hint="start a new iteration")
 
     def _send_pending(self) -> None:
-        """Send task numbers and free segments to the workers until the pipe and the sockets are full."""
+        """Send task numbers and released segments to the workers until the pipe and the sockets are full."""
         for worker in self._group.workers:
             worker.release_segments()
         if self._sent < self._next:
@@ -146,7 +146,8 @@ class ProcessPool:
             while task not in self._results:
                 self._check_usable()
                 if self._fault is not None:
-                    raise copy(self._fault) from self._fault.__cause__  # copy: `_fault` must not refer to this frame
+                    # Raise a copy, so that `_fault` does not refer to this frame.
+                    raise copy(self._fault) from self._fault.__cause__
                 self._send_pending()
                 left = _POLL_S if timeout is None else begun + timeout - monotonic()
                 if left <= 0:
@@ -157,7 +158,7 @@ class ProcessPool:
             self._waited_s += monotonic() - begun
 
     def _receive_all(self, ready: Collection[int] = ()) -> None:
-        """Handle all messages that have arrived. `ready` contains the pidfds of workers that have exited."""
+        """Handle all messages that have arrived. `ready` contains descriptors that `poll` reported as ready."""
         if self._fork_depth != ForkCounter.depth:
             return
         with self._lock:
@@ -251,7 +252,7 @@ class WorkerGroup:
             self.poller.unregister(worker.link)
 
     def close(self, grace_s: float = 0.0) -> None:
-        """Stop all worker processes; kill them after `grace_s`. In a fork of the consumer, only close descriptors."""
+        """Stop all workers; kill those still running after `grace_s`. In a forked process, only close descriptors."""
         if self._is_released:
             return
         self.closed = True

@@ -64,7 +64,7 @@ class PickleParts:
         return data
 
     def write(self, file: int, start: int = 0) -> None:
-        """Write all parts to a file, from offset `start` on."""
+        """Write all parts to a file, starting at offset `start`."""
         for offset, part in zip((0, *self._offsets), (memoryview(self._head), *self._parts), strict=True):
             done = 0
             while done < part.nbytes:

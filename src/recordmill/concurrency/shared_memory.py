@@ -71,7 +71,7 @@ class SegmentPool:
         self._free: set[int] = set()
 
     def acquire(self, nbytes: int) -> Segment:
-        """Return the smallest free segment that has at least `nbytes` bytes, or a new one."""
+        """Return the smallest free segment that has at least `nbytes` bytes, or a new segment."""
         fitting = [slot for slot in self._free if self._files[slot][1] >= nbytes]
         if fitting:
             slot = min(fitting, key=lambda one: self._files[one][1])
@@ -84,7 +84,7 @@ class SegmentPool:
         return Segment(slot, file, is_new=True)
 
     def _find_or_free_slot(self) -> int:
-        """Return an unused slot. If all are used, close the smallest free segment and return its slot, or NO_SLOT."""
+        """Return an unused slot; if all are used, close the smallest free segment; NO_SLOT if no segment is free."""
         unused = set(range(self._max_segments)) - self._files.keys()
         if not unused and self._free:
             slot = min(self._free, key=lambda one: self._files[one][1])
@@ -143,7 +143,7 @@ class SegmentViews:
 
 
 def _add_released_slot(released: deque[tuple[int, bool]], slot: int, fork_count: int) -> None:
-    """Add a slot to `released`. After a fork, it is not reusable, because the child process may have views of it."""
+    """Add a slot to `released`. After a fork, the slot is not reusable: the child process may have views of it."""
     released.append((slot, fork_count == ForkCounter.count))
 
 
@@ -182,7 +182,7 @@ class TaskInputBuffer:
         return cls(os.memfd_create("recordmill-inputs", os.MFD_CLOEXEC))
 
     def write(self, task: int, value: Any) -> None:
-        """Write the input of a task before it is submitted; raise WorkerError if the input cannot be pickled."""
+        """Write the input of a task that is not submitted yet; raise WorkerError if the input cannot be pickled."""
         try:
             parts = PickleParts(value)
         except Exception as error:

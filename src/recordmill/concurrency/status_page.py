@@ -1,4 +1,4 @@
-"""Status of a worker process in shared memory, which the consumer can read even after the process died."""
+"""Status of a worker process, in shared memory, so that the consumer can read it even after the process died."""
 
 from __future__ import annotations
 

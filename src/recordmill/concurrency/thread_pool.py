@@ -55,7 +55,7 @@ class _WorkerThread(threading.Thread):
     def __init__(self, shared: _PoolState) -> None:
         super().__init__(name="recordmill-load", daemon=True)
         self.shared = shared
-        # (current task, time at which it started or the last task ended, busy seconds, wait seconds, finished tasks)
+        # (current task, its start time or the end time of the last task, busy seconds, wait seconds, finished tasks)
         self.state: tuple[int | None, float, float, float, int] = None, 0.0, 0.0, 0.0, 0
 
     def run(self) -> None:
@@ -130,7 +130,7 @@ class ThreadPool:
         try:
             raise error
         finally:
-            del error  # Otherwise, the error and this frame refer to each other.
+            del error  # Otherwise, the error and this frame form a reference cycle.
 
     def close(self, *, timeout: float = 5.0) -> None:
         """Stop each thread after its current task, and wait up to `timeout` seconds; repeated calls have no effect."""
@@ -205,7 +205,7 @@ def _stop_unless_forked(shared: _PoolState, num_workers: int, fork_depth: int) -
 
 
 def _join_threads(threads: list[_WorkerThread], timeout: float) -> None:
-    """Wait for threads to end. Do not wait in one of these threads, because it may hold a lock that others need."""
+    """Wait until all threads end, unless called in one of them, which may hold a lock that the other threads need."""
     if threading.current_thread() in threads:
         return
     deadline = monotonic() + timeout

@@ -127,7 +127,7 @@ class WorkerProcess:
             self.counters = WorkerCounters(start_s=monotonic() - self._started)
 
     def release_segments(self) -> None:
-        """Tell the worker which segments no longer have views in this process, so that it can fill them again."""
+        """Tell the worker which segments no longer have views in this process, so that the worker can reuse them."""
         released = self.views.released
         while released:
             slot, reusable = released[0]
@@ -175,14 +175,14 @@ class WorkerProcess:
 
 
 def _reopen_for_reading(file: int, stack: contextlib.ExitStack) -> int:
-    """Open an anonymous file again, so that each process reads it from its start."""
+    """Open an anonymous file again, so that each process has its own file position, which starts at 0."""
     reopened = os.open(f"/proc/self/fd/{file}", os.O_RDONLY | os.O_CLOEXEC)
     stack.callback(os.close, reopened)
     return reopened
 
 
 def _spawn_process(descriptors: tuple[int, ...]) -> int:
-    """Start a process that inherits `descriptors` as 3, 4, … and no others. SIGINT is blocked in it at first."""
+    """Start a process that inherits only `descriptors`, numbered 3, 4, …. The process starts with SIGINT blocked."""
     executable = os.fsdecode(spawn.get_executable() or sys.executable)
     paths = [path or os.getcwd() for path in sys.path]
     options = [f"-W{option}" for option in sys.warnoptions] + ["-I"] * sys.flags.isolated
@@ -196,7 +196,7 @@ def _spawn_process(descriptors: tuple[int, ...]) -> int:
                 stack.callback(os.close, moved)
                 actions.append((os.POSIX_SPAWN_DUP2, moved, number))
             pid = os.posix_spawn(executable, arguments, os.environ, file_actions=actions, setsigmask=[signal.SIGINT])
-    except BaseException:  # for example, Ctrl-C after the start
+    except BaseException:  # For example, the user pressed Ctrl-C after the start.
         if pid:
             _kill_and_wait(pid)
         raise
@@ -210,7 +210,7 @@ def _kill_and_wait(pid: int) -> None:
 
 
 def _wait_for_child(pid: int) -> int:
-    """Wait for a child process; return its exit code, the negated signal that ended it, or 0 if already reaped."""
+    """Wait for a child; return its exit code, the negated signal that ended it, or 0 if it was already reaped."""
     try:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     except ChildProcessError:

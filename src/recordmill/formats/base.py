@@ -16,7 +16,7 @@ from recordmill.types import FrameIndex, Ragged
 
 @dataclass(frozen=True, slots=True)
 class Framing:
-    """How a format delimits the records in a file, independently of their content.
+    """Describes how a format delimits records in a file, independently of their content.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ class Framing:
 
     @property
     def has_checksum(self) -> bool:
-        """Whether each frame stores a checksum of its payload."""
+        """True if each frame stores a checksum of its payload."""
         return self.kind.has_checksum
 
     @property
     def can_resync(self) -> bool:
-        """Whether readers can find the next record after damaged bytes."""
+        """True if readers can find the next record after damaged bytes."""
         return self.kind.can_resync
 
 
@@ -61,11 +61,11 @@ class PayloadCodec(Protocol):
 
     @property
     def is_recognizable(self) -> bool:
-        """Whether `accepts` is reliable enough to detect this payload type in formats that rarely contain it."""
+        """True if `accepts` is reliable enough to detect this payload type in formats in which it is rare."""
         ...
 
     def compile_schema(self, schema: Schema) -> Any:
-        """Compile a schema to the plan that the native parser takes."""
+        """Compile a schema to a plan for the native parser."""
         ...
 
     def build_columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class PayloadCodec(Protocol):
         ...
 
     def accepts(self, payloads: Ragged) -> bool:
-        """Return whether all payloads are probably of this type."""
+        """Return True if all payloads are probably of this type."""
         ...
 
 
@@ -153,7 +153,7 @@ class InferredFeatures:
 
 
 class IndexCodec(Protocol):
-    """Converts offsets and lengths of frames to the index file that the tools of the format use, and back."""
+    """Converts offsets and lengths of frames to an index file for other tools of the format, and back."""
 
     @property
     def suffix(self) -> str:

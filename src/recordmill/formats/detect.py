@@ -70,7 +70,7 @@ def guess_format_from_name(name: str) -> Format | None:
 
 
 def describe_content(head: bytes) -> str:
-    """Describe what a file that is not a shard contains, for an error message.
+    """Describe the content of a file that is not a shard, for an error message.
 
     Parameters
     ----------

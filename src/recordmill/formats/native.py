@@ -41,14 +41,14 @@ class NativeCodec:
         return True
 
     def native_key(self, name: str, schema: Schema) -> bytes:
-        """Return the key of a feature in messages: its name, without ``context/`` if a list has the same name."""
+        """Return the key of a feature in messages: its name, without ``context/`` if a feature list has this key."""
         stripped = name.removeprefix(_CONTEXT)
         if stripped != name and stripped in schema and schema[stripped].sequence and not schema[name].sequence:
             name = stripped
         return name.encode("utf-8", "surrogateescape")
 
     def compile_schema(self, schema: Schema) -> _core.Plan:
-        """Compile a schema to the plan that the native parser takes.
+        """Compile a schema to a plan for the native parser.
 
         Parameters
         ----------
@@ -187,17 +187,17 @@ class NativeCodec:
             name = key.decode("utf-8", "surrogateescape")
             if not sequence and key in lists:
                 name = _CONTEXT + name
-            feature = _narrowest_feature(kind, sequence, num_present < num_records, counts)
+            feature = _build_narrowest_feature(kind, sequence, num_present < num_records, counts)
             features[name] = FeatureSummary(feature, num_present, counts, num_bytes if kind == "bytes" else None, mixed)
         return InferredFeatures(num_records, features, None if fault is None else fault[5])
 
     def accepts(self, payloads: Ragged) -> bool:
-        """Return True if all payloads can be parsed. If none of them has a feature, all must be empty."""
+        """Return True if all payloads can be parsed, and either all are empty or at least one has a feature."""
         found = self.infer_features(payloads)
         return found.fault is None and (bool(found.features) or not len(payloads.data))
 
 
-def _narrowest_feature(kind: Kind, sequence: bool, is_missing: bool, counts: tuple[int, int]) -> Feature:
+def _build_narrowest_feature(kind: Kind, sequence: bool, is_missing: bool, counts: tuple[int, int]) -> Feature:
     least, most = counts
     per_row: tuple[int | None, ...] = (None,) if least != most else () if most == 1 else (most,)
     if sequence:

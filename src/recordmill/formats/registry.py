@@ -61,7 +61,7 @@ def choose_format(path: str | os.PathLike[str], name: str | None = None) -> Form
 
 
 def get_payload(name: str | None, format_: Format) -> PayloadCodec:
-    """Return the payload codec with this name, or the default one of the format. Any codec can be used in any format.
+    """Return the payload codec with this name, or the default codec of the format. Every codec works in every format.
 
     Parameters
     ----------

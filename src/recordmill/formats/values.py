@@ -34,7 +34,7 @@ _SHORT_REPR.maxstring = _SHORT_REPR.maxother = _SHORT_REPR.maxlong = 60
 
 @dataclass(slots=True)
 class ColumnArgs:
-    """One feature of many examples, in the form that ``_core.serialize`` takes. It reads these attributes."""
+    """One feature of many examples, as an argument of ``_core.serialize``, which reads these attributes."""
 
     name: bytes
     lists: bool
@@ -245,7 +245,7 @@ def _concatenate_exactly(arrays: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _choose_kind(name: str, flat: NDArray[Any], kinds: Collection[str]) -> Kind:
-    """Choose the kind for numbers without a schema; raise FeatureError if none of `kinds` fits."""
+    """Choose the feature kind of numbers that have no entry in a schema; raise FeatureError if none of `kinds` fits."""
     number_type = flat.dtype
     if flat.dtype == object:
         is_integer = _mark_integers(name, flat, " or ".join(kinds))
@@ -274,7 +274,7 @@ def _mark_integers(name: str, flat: NDArray[Any], expected: str) -> list[bool]:
 
 
 def _convert_to_kind(name: str, flat: NDArray[Any], kind: str) -> NDArray[Any]:
-    """Convert numbers to the dtype of a kind; raise FeatureError if that would change an integer or a float."""
+    """Convert numbers to a kind; raise FeatureError if an integer does not fit, or for floats in an integer feature."""
     target = np.dtype(kind)
     if flat.dtype == object:
         is_integer = _mark_integers(name, flat, kind)
@@ -305,7 +305,7 @@ def _check_range(name: str, integers: NDArray[Any], kind: str) -> None:
 
 def _check_exact_as_float(name: str, integers: NDArray[Any], target: np.dtype[Any]) -> None:
     """Raise FeatureError if `target`, a float dtype, cannot represent one of the integers exactly."""
-    limit = 2 ** (np.finfo(target).nmant + 1)  # All integers up to here are exact.
+    limit = 2 ** (np.finfo(target).nmant + 1)  # All integers up to this limit are exact.
     for value in integers[(integers > limit) | (integers < -limit)]:
         try:
             with np.errstate(over="ignore"):

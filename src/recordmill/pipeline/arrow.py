@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
     from recordmill.pipeline.dataset import Dataset
 
-_MAX_OFFSET = 2**31 - 1  # Arrow's lists and byte strings have 32-bit offsets; larger columns get several chunks.
-_BATCH_SIZE = 1024  # for datasets whose length is unknown
+_MAX_OFFSET = 2**31 - 1  # Arrow's lists and byte strings have 32-bit offsets, so larger columns are split.
+_BATCH_SIZE = 1024  # Used for datasets whose length is unknown.
 
 
-class _Rows(Batch):
+class _UncollatedBatch(Batch):
     """Batch stage that returns the columns of the samples without collating them."""
 
     __slots__ = ()
@@ -68,7 +68,7 @@ def _iterate(dataset: Dataset, converter: Converter, size: int) -> Iterator[pa.R
         return
     schema = None
     with (
-        dataset.add_stage(_Rows(size)).loader(rank=0, world_size=1) as loader,
+        dataset.add_stage(_UncollatedBatch(size)).loader(rank=0, world_size=1) as loader,
         closing(iter(loader)) as elements,  # type: ignore[type-var]
     ):
         for columns in elements:
@@ -130,13 +130,13 @@ def create_converter(dataset: Dataset, method: str) -> Converter:
 
 
 def _list_features(dataset: Dataset, condition: Any) -> set[str]:
-    """Return the names of the features for which a condition is true in any source."""
+    """Return the names of the features for which a condition is true in at least one source."""
     sources = dataset.origin.sources
     return {name for source in sources for name, feature in source.schema.items() if condition(feature)}
 
 
 def _cast_table(arrow: Any, table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Cast a table to the schema of the first table, which may differ if all rows of a batch have the same length."""
+    """Cast a table to the schema of the first table. Types may differ if all rows of one batch have equal lengths."""
     if table.schema == schema:
         return table
     if table.column_names != schema.names:
@@ -147,7 +147,7 @@ def _cast_table(arrow: Any, table: pa.Table, schema: pa.Schema) -> pa.Table:
             columns.append(column.cast(field.type))
         except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError):
             raise FeatureError(
-                f"the type of feature {field.name!r} differs from the first record batch",
+                f"the type of feature {field.name!r} differs from its type in the first record batch",
                 feature=field.name,
                 kind="feature_mismatch",
                 expected=str(field.type),
@@ -194,7 +194,7 @@ class Converter:
         chunks = []
         for part in _split_column(name, column):
             try:
-                chunks.append(self._convert_part(part, is_optional=is_optional))
+                chunks.append(self._convert_chunk(part, is_optional=is_optional))
             except (self.arrow.ArrowInvalid, self.arrow.ArrowNotImplementedError, self.arrow.ArrowTypeError) as error:
                 raise FeatureError(
                     f"feature {name!r} cannot be converted to Arrow: {error}",
@@ -204,7 +204,7 @@ class Converter:
                 ) from error
         return self.arrow.chunked_array(chunks)
 
-    def _convert_part(self, column: Any, *, is_optional: bool = False) -> Any:
+    def _convert_chunk(self, column: Any, *, is_optional: bool = False) -> Any:
         """Convert one chunk of a column."""
         if isinstance(column, Ragged):
             return self._convert_ragged(column, np.diff(column.row_splits) == 0 if is_optional else None)
@@ -213,7 +213,7 @@ class Converter:
         return self._convert_list(column, is_optional=is_optional)
 
     def _convert_array(self, column: NDArray[Any]) -> Any:
-        """Convert an array; numbers are not copied, and further axes become lists of fixed size."""
+        """Convert an array without copying numbers. Axes after the first become lists of fixed size."""
         if 0 in column.shape[1:]:
             return self._convert_arrays([*column], column.ndim - 1, column.dtype, None)
         values = self._convert_values(column.reshape(-1))
@@ -232,7 +232,7 @@ class Converter:
         if isinstance(data, np.ndarray) and data.dtype == np.uint8 and data.ndim == 1:
             buffers = [None, offsets.buffers()[1], self.arrow.py_buffer(np.ascontiguousarray(data))]
             return self.arrow.Array.from_buffers(self.arrow.binary(), len(column), buffers)
-        return self._build_list(offsets, self._convert_part(data), is_null)
+        return self._build_list(offsets, self._convert_chunk(data), is_null)
 
     def _build_list(self, offsets: Any, values: Any, is_null: NDArray[np.bool_] | None) -> Any:
         mask = None if is_null is None or not is_null.any() else self.arrow.array(is_null)
@@ -246,7 +246,7 @@ class Converter:
             return self._convert_arrays(rows, form[1], form[0], is_null)
         if form is Ragged:
             column = Ragged(concatenate_column("", [*rows]), np.cumsum([0, *map(len, rows)], dtype=np.int64))
-            return self._convert_part(column, is_optional=is_optional)
+            return self._convert_chunk(column, is_optional=is_optional)
         return self.arrow.array([_to_python(row) for row in rows])
 
     def _convert_arrays(

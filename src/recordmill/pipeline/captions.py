@@ -1,4 +1,4 @@
-"""Short texts for values of samples: labels with their class names, and shortened values."""
+"""Format values of samples as short texts: labels as class names, and long values shortened."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_LABELS = 6
 
 
 def format_caption(sample: Mapping[str, Any], classes: Sequence[str] | None) -> str:
-    """Return the class name of a sample, or its label if the class has no name; an empty text if there is no label."""
+    """Return the class name of a sample, its label if the class has no name, or an empty text if there is no label."""
     name = next((name for name in LABEL_FEATURES if name in sample), None)
     return "" if name is None else format_label(sample[name], classes)
 

@@ -22,7 +22,7 @@ def is_number(value: Any) -> bool:
 
 
 def check_integer(value: Any, requirement: str, minimum: int = 0, stop: int | None = None) -> int:
-    """Convert an integer argument to `int`, for JSON; raise ValueError with the text `requirement` if it is invalid."""
+    """Return an integer argument as `int`, for JSON; raise ValueError with the text `requirement` otherwise."""
     if not is_integer(value, minimum, stop):
         raise ValueError(f"{requirement}, got {value!r}")
     return int(value)

@@ -1,4 +1,4 @@
-"""Compiled pipelines: an origin and the stages before batch. They compute samples at given positions of an epoch."""
+"""Compiled pipelines, which have an origin and the stages before batch, and compute the samples at given positions."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from recordmill.pipeline.stages.take import MAX_SAMPLES, Skip, Take
 from recordmill.schema import Schema
 from recordmill.types import Ragged, RecordRef
 
-# Errors of one record, which `on_error` may skip. All other errors of a source end the iteration.
+# Errors of a single record. `on_error` can skip these errors; all other errors of a source end the iteration.
 _RECORD_ERRORS = (DamageError, FeatureError, LimitError)
-# Stage number for the random numbers that choose substitutes for failed samples. The second number limits the attempts
-# for each sample, because a substitute may fail, too.
+# Stage number that seeds the random choice of substitutes for failed samples, and maximum number of attempts for each
+# sample. A substitute may fail, too.
 _SUBSTITUTE_STAGE = 0xFFFF
 _MAX_ATTEMPTS = 32
 
@@ -51,7 +51,7 @@ class ExampleSource(Protocol):
         ...
 
     def __getitems__(self, positions: Sequence[int]) -> list[dict[str, Any]]:
-        """Read the examples at the given positions; negative ones count from the end."""
+        """Read the examples at the given positions; negative positions count from the end."""
         ...
 
     def columns(self, positions: NDArray[np.int64] | range, schema: Schema | None = None) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class ExampleSource(Protocol):
         ...
 
     def where(self, position: int) -> RecordRef:
-        """Return the shard, the record and the offset at which the example at a position is stored."""
+        """Return where the example at a position is stored: shard, record and offset."""
         ...
 
     def fingerprint(self) -> str:
@@ -72,7 +72,7 @@ class ExampleSource(Protocol):
 
 
 class Origin(Protocol):
-    """Interface of the start of a pipeline, which reads samples by position: a source or a mixture of pipelines."""
+    """Interface of pipeline origins, which read samples by position: a source or a mixture of pipelines."""
 
     @property
     def sources(self) -> list[ExampleSource]:
@@ -89,11 +89,11 @@ class Origin(Protocol):
         ...
 
     def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, NDArray[np.int64]]]:
-        """Return each source with the positions of the samples in it, without reading samples."""
+        """Return pairs (source, positions in this source) for the samples, without reading them."""
         ...
 
     def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
-        """Read the samples at `positions`. `requested` contains their positions in the dataset, for errors."""
+        """Read the samples at `positions`. `requested` contains their positions in the dataset, for error messages."""
         ...
 
     def fingerprint(self) -> str:
@@ -157,7 +157,7 @@ class SourceOrigin:
     def _read_in_halves(
         self, positions: Positions, first: int, context: Context, requested: Positions, error: RecordmillError
     ) -> SampleRows:
-        """Read examples after an error: find the damaged ones by bisection, and omit them from the result."""
+        """Read examples of which some are damaged. Find the damaged examples by bisection, and omit them."""
         count = len(positions)
         if count == 1:
             context.raise_or_skip(*requested.epoch_and_position(0), error)
@@ -183,9 +183,9 @@ class _StageStep(NamedTuple):
     stage: Any
     is_order: bool
     is_sample: bool
-    upstream: int | None  # number of samples per epoch before the stage
+    upstream: int | None  # number of samples per epoch before this stage
     seed: int
-    ordinal: int  # number of stages of the same type before it
+    ordinal: int  # number of stages of the same type before this stage
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ class CompiledPipeline:
 
     @cached_property
     def lengths(self) -> list[int | None]:
-        """Samples per epoch before each stage and after the last one; with a filter, only up to the last filter."""
+        """Samples per epoch before each stage and after the last stage; with a filter, up to the last filter."""
         lengths: list[int | None] = [self.origin.length()]
         for stage in self.stages[: self._last_filter + 1] if self.has_filter else self.stages:
             lengths.append(stage.length(lengths[-1]) if isinstance(stage, OrderStage) else lengths[-1])
@@ -282,7 +282,7 @@ class CompiledPipeline:
 
     @property
     def mean_record_bytes(self) -> int:
-        """Approximate size of a record in bytes; 1 if the sources do not know it."""
+        """Approximate size of a record in bytes; 1 if no source reports a size."""
         return max(getattr(source, "mean_bytes", 1) for source in self.sources)
 
     @property
@@ -305,7 +305,7 @@ class CompiledPipeline:
 
     @cached_property
     def until_last_filter(self) -> CompiledPipeline:
-        """The pipeline up to and including the last filter, which determines how many samples there are."""
+        """The part of the pipeline up to and including the last filter."""
         return CompiledPipeline(self.origin, self.stages[: self._last_filter + 1])
 
     @property
@@ -315,10 +315,10 @@ class CompiledPipeline:
 
     @property
     def without_functions_until_filter(self) -> CompiledPipeline:
-        """A copy without the functions up to the last filter, for worker processes that do not call these functions."""
+        """A copy without the user functions up to the last filter, for worker processes that run only later stages."""
         start = self._last_filter + 1
         head = (
-            replace(stage, function=_unavailable_function) if isinstance(stage, Map | Filter) else stage
+            replace(stage, function=_placeholder_function) if isinstance(stage, Map | Filter) else stage
             for stage in self.stages[:start]
         )
         return CompiledPipeline(self.origin, (*head, *self.stages[start:]))
@@ -345,14 +345,14 @@ class CompiledPipeline:
         return ".".join([self.origin.fingerprint(), *texts])
 
     def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, NDArray[np.int64]]]:
-        """Return each source with the positions of the samples in it, without reading samples."""
+        """Return pairs (source, positions in this source) for the samples, without reading them."""
         for step in reversed(self._steps):
             if step.is_order:
                 positions = step.stage.map_positions(positions, step.upstream)
         return self.origin.locate_records(positions)
 
     def find_shuffle_groups(self, positions: Positions) -> NDArray[np.int64]:
-        """Return the number of each sample's block group in the last block shuffle; -1 if there is no block shuffle."""
+        """Return the index of each sample's block group in the last block shuffle; -1 if there is no block shuffle."""
         for step in reversed(self._steps):
             if isinstance(step.stage, Shuffle) and step.stage.block is not None and isinstance(positions.epochs, int):
                 return step.stage.find_groups(positions.array, step.upstream or 0, positions.epochs)
@@ -430,5 +430,5 @@ class CompiledPipeline:
         return ".".join([repr(self.origin), *map(repr, self.stages)])
 
 
-def _unavailable_function(*_: Any) -> None:
+def _placeholder_function(*_: Any) -> None:
     """Placeholder for a user function that this process does not call."""

@@ -1,4 +1,4 @@
-"""Contact sheets: the images of samples in one image, each above its label."""
+"""Contact sheets, which show the images of several samples in one image, each above its label."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "LiberationSans-Regular.ttf"
 
 
 class ContactSheet:
-    """Images in one image, each above its label. Notebooks show it; `show` and `Dataset.show` create it.
+    """An image made of several images, each above its label. Notebooks show it; `show` and `Dataset.show` create it.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def _check_count(count: Any) -> int:
 
 
 def _read_samples(dataset: Dataset, count: int) -> list[Sample | RecordmillError]:
-    """Read the first samples, also of a batched dataset; return an error in place of each damaged sample."""
+    """Read the first samples, even of a batched dataset. Return an error in place of each damaged sample."""
     samples: list[Sample | RecordmillError] = []
     for element in _read_elements(dataset, count):
         if isinstance(element, RecordmillError) or dataset.batch_stage is None:
@@ -167,7 +167,7 @@ def _read_samples(dataset: Dataset, count: int) -> list[Sample | RecordmillError
 
 
 def _read_elements(dataset: Dataset, count: int) -> Any:
-    """Yield the first elements, or errors in place of those that fail."""
+    """Yield the first elements. Yield an error in place of each element that cannot be read."""
     if dataset.pipeline.has_filter or dataset.pipeline.length is None:
         yield from islice(dataset, count)
         return
@@ -221,7 +221,7 @@ def _fit_image(pixels: Any) -> Image:
 
 @cache
 def _load_font() -> tuple[Any, bool]:
-    """Return a font, and True if it has more than ASCII characters. The built-in font of Pillow does not."""
+    """Return a font, and True if the font supports more than ASCII. The built-in font of Pillow supports only ASCII."""
     from PIL import ImageFont
 
     for name in _FONTS:

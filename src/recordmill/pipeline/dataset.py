@@ -480,7 +480,7 @@ class Dataset:
     def __getitem__(
         self, key: int | slice | Sequence[int] | NDArray[np.integer[Any]]
     ) -> dict[str, Any] | list[dict[str, Any]]:
-        """Return the element at a position of epoch 0, or the list of elements of a slice or of several positions.
+        """Return the element of epoch 0 at a position, or a list of elements for a slice or several positions.
 
         Negative positions count from the end.
         """
@@ -616,7 +616,7 @@ class Dataset:
         return Loader(self, LoaderOptions(threads, prefetch, rank, world_size, on_error, max_errors, workers))
 
     def fingerprint(self) -> str:
-        """Return a text that identifies the samples and their order, independent of the folder that they are stored in.
+        """Return a text that identifies the samples and their order, regardless of the folder of the shards.
 
         Returns
         -------

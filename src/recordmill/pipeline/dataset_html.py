@@ -116,10 +116,10 @@ class _Preview:
         return "".join(
             format_tile(self._format_image(data, caption), f"{caption} {name}" if len(images) > 1 else caption)
             for name, data in images.items()
-            if self._takes_image()
+            if self._reserve_image_tile()
         )
 
-    def _takes_image(self) -> bool:
+    def _reserve_image_tile(self) -> bool:
         self.num_images += 1
         return self.num_images <= _NUM_RECORDS
 

@@ -1,4 +1,4 @@
-"""Readable texts of several lines for datasets and loaders, which `print` shows."""
+"""Multi-line descriptions of datasets and loaders, for `print`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def describe_dataset(dataset: Dataset) -> str:
 
 
 def count_elements(elements: Sized) -> str:
-    """Return the length as text; if a filter or an endless `repeat` makes it unknown or infinite, the text says so."""
+    """Return the number of elements as text, or a phrase such as "an unknown number of" for a dataset with a filter."""
     try:
         return f"{len(elements):,}"
     except TypeError as error:

@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from recordmill.pipeline.read_ahead import ReadAhead
     from recordmill.pipeline.stats import StatsCollector
 
-# A job builds one element or several small ones. These are the limits for the bytes and the number of its elements.
+# A job builds one element, or several small elements. These are the limits for their total bytes and their number.
 _JOB_BYTES = 8 << 20
 _MAX_ELEMENTS_PER_JOB = 64
 # Maximum seconds that a job of several elements spends in user functions, because error handling and `close` wait for
 # running jobs.
 _JOB_SECONDS = 0.25
-# Number of initial jobs that measure the size of elements and the time of functions. One is not enough, because the
+# Number of initial jobs that measure the size of elements and the time of functions. One job is not enough, because the
 # first call of a function may be slow.
 _MEASURED_JOBS = 4
 _FIRST_SAMPLES = 16  # Samples per job until the size of an element is known.
@@ -140,7 +140,7 @@ class BatchBuilder:
         return [timeout for timeout in timeouts if timeout is not None]
 
     def with_pickle_checks(self) -> BatchBuilder:
-        """Return a builder that checks that results can be pickled, so that an error names the function."""
+        """Return a copy that checks whether results can be pickled, and names the function in the error."""
         maps = [stage for stage in (*self.pipeline.stages, *self.maps) if isinstance(stage, Map)]
         # Worker processes send the results of the last map stage. If all map stages are inside a mixture, any of them
         # may be the last one for a sample.
@@ -202,7 +202,7 @@ class BatchBuilder:
         return self.collate(rows, parts, numbers, context)
 
     def _build_empty_rows(self, number: int, context: Context) -> SampleRows:
-        """Return zero rows. Their columns have the features, dtypes and shapes of a sample of another rank."""
+        """Return columns without rows. Their features, dtypes and shapes are those of a sample of another rank."""
         positions = Positions(self.epoch, np.array([self.sampler.position_after(number)], np.int64))
         evaluate = self.pipeline.evaluate_with_substitutes if context.collect_errors else self.pipeline.evaluate
         rows = evaluate(positions, context)
@@ -234,7 +234,7 @@ class BatchBuilder:
                 batches.append(None)
             else:
                 columns = rows.slice(start, stop)
-                locate = partial(self._locate, rows, start)
+                locate = partial(self._locate_row, rows, start)
                 batches.append(stage.collate(columns, stage.size, rows.ordinals[start:stop] - offset, locate))
         context.end_stage("batch")
         if self.maps:
@@ -243,7 +243,7 @@ class BatchBuilder:
                     batches[index] = self._apply_batch_maps(batch, rows, parts[index], starts[index], context)
         return batches
 
-    def _locate(self, rows: SampleRows, start: int, row: int) -> dict[str, Any]:
+    def _locate_row(self, rows: SampleRows, start: int, row: int) -> dict[str, Any]:
         """Return shard, record and offset of a row of the batch that begins at row `start`."""
         source, record = rows.origins[start + row].tolist()
         shard, inside, offset = self.pipeline.sources[source].where(record)
@@ -344,12 +344,12 @@ class JobPlanner:
         return self.num_planned
 
     def elements(self, job: int) -> range:
-        """Return the positions in the epoch of the elements that a job builds."""
+        """Return the epoch positions of the elements that a job builds."""
         return self._jobs[job]
 
     @property
     def last_element(self) -> int:
-        """Position in the epoch of the last element for which a job is planned."""
+        """Epoch position of the last element for which a job is planned."""
         return self._next - self._options.part[1]
 
     def remove_job(self, job: int) -> range:
@@ -358,7 +358,7 @@ class JobPlanner:
 
 
 class _ThreadTask:
-    """Function that worker threads call with the number of a planned job. It builds the elements of the job."""
+    """Function called by worker threads with the number of a planned job. It builds the elements of the job."""
 
     def __init__(self, builder: BatchBuilder, planner: JobPlanner, first_threads: int) -> None:
         self._builder, self._planner = builder, planner
@@ -369,7 +369,7 @@ class _ThreadTask:
 
 
 class _ProcessTask:
-    """Function that worker processes call with a job number to build one element. Errors keep their traceback."""
+    """Function called by worker processes with a job number. It builds one element, or raises its error."""
 
     def __init__(self, builder: BatchBuilder, part: tuple[int, int]) -> None:
         self._builder, self._part = builder, part

@@ -9,8 +9,8 @@ from recordmill.errors import LimitError, RecordmillError
 from recordmill.pipeline.checks import is_integer, is_number
 
 OnError = Literal["raise", "skip", "substitute"]
-# A `max_errors` below 1 is a share. It is applied to at least this many samples, so that one early failure does not
-# exceed it.
+# If `max_errors` is a fraction, it is multiplied by at least this number of samples, so that one early failure does not
+# exceed the limit.
 MIN_SAMPLES = 100
 # If all samples of consecutive batches fail, the last error is raised as soon as this many samples have failed.
 MAX_CONSECUTIVE_FAILURES = 64

@@ -88,9 +88,9 @@ class FilteredBatcher:
         return stop is not None and self._passed + self._num_waiting >= stop
 
     def add(self, rows: SampleRows, positions: Ints) -> Iterator[FilteredBatch]:
-        """Add samples that passed the filter, and yield each batch that they complete."""
+        """Add samples that passed the filter, and yield each batch that is now complete."""
         start, stop = self._sampler.start, self._sampler.length
-        first = self._passed + self._num_waiting  # ordinal of the first new sample among all that passed
+        first = self._passed + self._num_waiting  # ordinal of the first new sample among all samples that passed
         end = len(rows) if stop is None else max(0, min(len(rows), stop - first))
         num_dropped = min(max(0, start - first), end)
         self._passed += num_dropped
@@ -121,7 +121,7 @@ class FilteredBatcher:
         return concatenate_rows(parts), np.concatenate([positions for _, positions in self._waiting])
 
     def _build_rank_batch(self, rows: SampleRows, positions: Ints, begin: int, count: int) -> FilteredBatch:
-        """Build the batch of this rank: its share of the global batch, which has `count` rows from `begin` on."""
+        """Build the batch of this rank from the global batch, which consists of `count` rows, starting at `begin`."""
         sampler = replace(self._sampler, length=count, start=0)
         sampler.check_has_batches()
         own = sampler.positions(0)
@@ -147,7 +147,7 @@ class _FilteredChunk(NamedTuple):
 
 
 class _FilterTask:
-    """Function that worker threads call with a chunk number. It evaluates the chunk up to the last filter."""
+    """Function called by worker threads with a chunk number. It evaluates the chunk up to the last filter."""
 
     def __init__(self, builder: BatchBuilder, start: int) -> None:
         self._builder, self._start = builder, start
@@ -166,7 +166,7 @@ class _FilterTask:
             return _FilteredChunk(BatchResult([], error), None, None)
 
     def create_read_ahead(self) -> ReadAhead | None:
-        """Create the requests of the coming chunks; return None without remote sources."""
+        """Return an object that requests the records of coming chunks; None without remote sources."""
         if not self._head.is_remote:
             return None
         from recordmill.pipeline.read_ahead import ReadAhead, iterate_chunks
@@ -186,7 +186,7 @@ class _FilterTask:
 
 
 class _ProcessFilterTask:
-    """Function that worker processes call to filter a chunk. Errors are raised, which keeps their traceback."""
+    """Function called by worker processes with a chunk number. It filters the chunk, or raises its error."""
 
     def __init__(self, builder: BatchBuilder, start: int) -> None:
         # Omit functions after the filter, so that they need not be picklable.
@@ -206,7 +206,7 @@ def _choose_chunk_size(head: CompiledPipeline) -> int:
 
 
 class _BatchTask:
-    """Function that worker threads call with an element number. It builds the element from samples that passed."""
+    """Function called by worker threads with an element number. It builds the element from samples that passed."""
 
     def __init__(self, builder: BatchBuilder) -> None:
         self._builder = builder
@@ -240,7 +240,7 @@ class _BatchTask:
 
 
 class _ProcessBatchTask:
-    """Function that worker processes call with an element number. It reads the samples from the task buffer."""
+    """Function called by worker processes with an element number. It reads the samples from the task buffer."""
 
     def __init__(self, builder: BatchBuilder) -> None:
         self._builder = replace(builder, pipeline=builder.pipeline.without_functions_until_filter)
@@ -420,7 +420,7 @@ class FilteredRun:
         return found
 
     def _check_any_passes(self, num_rejected: int) -> None:
-        """Raise MapError, instead of searching forever, if no sample passes in many repetitions of a pipeline."""
+        """Raise MapError if no sample passes in many repetitions of a pipeline, to avoid an endless search."""
         head = self._builder.pipeline.until_last_filter
         repetition = next((length for length in reversed(head.lengths) if length is not None), 0)
         is_endless = self._filter_task.num_chunks is None

@@ -18,7 +18,7 @@ from time import perf_counter
 # interval after which the interpreter switches threads, and short enough to measure often. The second number is the
 # number of calls in the first piece.
 _PIECE_S, _FIRST_PIECE = 0.02, 8
-# Number of pieces that are measured with the lock, and also without it.
+# Number of pieces that are measured in each mode: with the lock and without the lock.
 _NUM_MEASURED = 4
 # Initial and maximum pause before the slower mode is measured again, as a multiple of the duration of a measurement.
 _MIN_REST, _MAX_REST = 2, 32
@@ -36,7 +36,7 @@ _LOCK_TIMEOUT_S, _LONG_CALL_S = 0.25, 0.05
 
 
 class FunctionLock:
-    """Lock for the user functions of one process. It is only used for functions that it makes faster."""
+    """Lock for the user functions of one process. Only functions that run faster with the lock use it."""
 
     def __init__(self) -> None:
         self._lock, self._count_lock = Lock(), Lock()
@@ -72,7 +72,7 @@ class FunctionLock:
         return acquired
 
     def _update_thread_count(self, change: int) -> tuple[float, float]:
-        """Count a thread that enters or leaves a function; return the time now and the thread-seconds in functions."""
+        """Add `change` to the number of threads in functions; return the current time and the total thread-seconds."""
         with self._count_lock:
             now = perf_counter()
             self._thread_seconds += self._num_inside * (now - self._changed)

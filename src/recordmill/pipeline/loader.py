@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from recordmill.pipeline.dataset import Dataset
     from recordmill.pipeline.read_ahead import ReadAhead
 
-# Maximum memory of released batches that is kept for the next batches, also between epochs. It suffices for six batches
-# of 128 photographs in float32: two worker threads, two prefetched batches and a consumer that holds two.
+# Maximum memory, in bytes, that released batches leave for later batches, also between epochs. Six batches of 128
+# photographs in float32 fit: two worker threads, two prefetched batches, and two batches that the consumer holds.
 _CACHED_BYTES = 480 << 20
 
-# Iterations that have not ended. They are closed before the interpreter removes the modules that they use at exit.
+# Iterations that have not ended. They are closed at exit, before the interpreter removes the modules that they use.
 _RUNNING: WeakSet[Generator[Any]] = WeakSet()
 
 
@@ -168,7 +168,7 @@ class Loader:
         raise TypeError("a loader cannot be pickled or copied; pickle its dataset and its state_dict() instead")
 
     def _set_state(self, state: State) -> None:
-        """Set the state from which the next iteration starts. Iterations already running stop updating it."""
+        """Set the state from which the next iteration starts. Running iterations stop updating the state."""
         self._state, self._has_started, self._epoch = state, False, state.epoch
         self._current = None
 
@@ -213,7 +213,7 @@ class Loader:
         limit.finish()
 
     def _take_read_ahead(self, builder: BatchBuilder, state: State) -> ReadAhead | None:
-        """Return the read-ahead that the last epoch started for this one, or a new one; None without remote sources."""
+        """Return the `ReadAhead` that the previous epoch started, or a new one; None without remote sources."""
         if builder.in_processes or not builder.pipeline.is_remote:
             return None
         from recordmill.pipeline.read_ahead import ReadAhead, iterate_batches
@@ -386,8 +386,8 @@ class Loader:
         except ValueError:
             if getgeneratorstate(iteration) != GEN_RUNNING:
                 raise
-            # The iteration is still waiting for its workers. Either it runs in another thread, or a signal handler that
-            # interrupted it has called `close`. Closing the worker pools ends the wait.
+            # The iteration is still waiting for its workers. It runs in another thread, or a signal handler that called
+            # `close` has interrupted it. Closing the worker pools ends the wait.
             for pool in list(self._stats.pools):
                 pool.close()
 

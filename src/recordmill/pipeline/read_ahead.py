@@ -45,7 +45,7 @@ class _Window(NamedTuple):
 
 
 class ReadAhead:
-    """Requests the records of coming elements, as far as the segments go, also beyond the end of an epoch.
+    """Requests the records of elements before the elements are built, in the order of `segments`.
 
     The samples are divided into windows. An element is built only after its windows and the next one have been
     requested. The records of a window are dropped when all of its elements have been delivered.
@@ -67,13 +67,13 @@ class ReadAhead:
 
     def prepare(self, element: Element) -> None:
         """Wait until the windows that contain an element are requested, and request the next ones."""
-        while self._next is not None and (self._next.element <= element or not self._is_far_ahead_of(element)):
+        while self._next is not None and (self._next.element <= element or not self._has_enough_windows_after(element)):
             self._request_window()
         for window in list(self._windows):
             if window.first <= element:
                 window.requests.result()
 
-    def _is_far_ahead_of(self, element: Element) -> bool:
+    def _has_enough_windows_after(self, element: Element) -> bool:
         """Return True if enough windows after an element have been requested."""
         return sum(window.first > element for window in self._windows) >= _WINDOWS_AHEAD
 
@@ -81,7 +81,7 @@ class ReadAhead:
         """Drop the windows whose elements were all delivered; `element` is the next one."""
         self.position = element
         while self._windows and self._windows[0].last < element:
-            _drop(self._windows.popleft().requests)
+            _drop_records(self._windows.popleft().requests)
 
     def close(self) -> None:
         """Drop the records of all windows, and stop the thread."""
@@ -89,7 +89,7 @@ class ReadAhead:
         while self._windows:
             requests = self._windows.popleft().requests
             if not requests.cancel():
-                requests.add_done_callback(_drop)
+                requests.add_done_callback(_drop_records)
         self._thread.close()
 
     def _request_window(self) -> None:
@@ -161,7 +161,7 @@ def _divide_by_group(element: Element, pipeline: CompiledPipeline, positions: Po
 
 
 def _request_records(segments: list[Segment]) -> list[Callable[[], None]]:
-    """Request the records of samples from all sources; return functions that drop them."""
+    """Request the records of samples from remote sources; return functions that drop the requested records."""
     by_source: dict[int, tuple[Any, list[Any]]] = {}
     for segment in segments:
         for source, records in segment.pipeline.locate_records(segment.positions):
@@ -170,7 +170,7 @@ def _request_records(segments: list[Segment]) -> list[Callable[[], None]]:
     return [source.request_ahead(np.concatenate(records)) for source, records in remote]
 
 
-def _drop(window: Future[list[Callable[[], None]]]) -> None:
+def _drop_records(window: Future[list[Callable[[], None]]]) -> None:
     if not window.cancelled() and window.exception() is None:
         for drop in window.result():
             drop()

@@ -46,7 +46,7 @@ class Positions:
         return values
 
     def take(self, rows: Ints) -> Positions:
-        """Return the positions at the given rows, which must be strictly increasing."""
+        """Return the positions of the given rows. The rows must be strictly increasing."""
         if len(rows) == len(self.values):
             return self
         epochs = self.epochs if isinstance(self.epochs, int) else self.epochs[rows]
@@ -63,7 +63,7 @@ class Positions:
         return epoch, int(self.values[row])
 
     def by_epoch(self) -> list[tuple[int, Ints]]:
-        """Group the rows by epoch: return pairs of an epoch and the rows whose positions are in it."""
+        """Group the rows by epoch: return pairs of an epoch and the rows whose positions belong to that epoch."""
         if isinstance(self.epochs, int):
             return [(self.epochs, np.arange(len(self.values), dtype=np.int64))]
         return [(int(epoch), np.flatnonzero(self.epochs == epoch)) for epoch in np.unique(self.epochs)]
@@ -83,7 +83,7 @@ def concatenate_positions(epoch: int, parts: Sequence[range | Ints]) -> Position
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SampleRows:
-    """Requested samples as columns, without those that failed or did not pass a filter.
+    """The requested samples as columns. Samples that failed or did not pass a filter are omitted.
 
     Parameters
     ----------

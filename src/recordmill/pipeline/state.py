@@ -1,4 +1,4 @@
-"""Save the position of a loader as a small dict for a checkpoint, and check it when it is loaded."""
+"""Save the position of a loader as a small dict for a checkpoint, and check the dict when it is loaded."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Timings:
 
 # If the consumer waits for less than this share of the time, the consumer is the bottleneck.
 _CONSUMER_LIMITED = 0.1
-# If the slowest stage waits for at least this share of its time, `bottleneck` also names what the stage waits for.
+# If the slowest stage spends at least this share of its time waiting, `bottleneck` also names the cause of the wait.
 _STAGE_WAITS = 0.3
 _DESCRIPTIONS = {
     "read": "reading and parsing records",
@@ -64,7 +64,7 @@ _ADVICE = {
     "filter": "call filter before decode, if the function does not need decoded features",
     "batch": "use uint8 instead of float32 for smaller batches",
 }
-# Advice if the read stage waits for storage, and if functions of `map` already run in worker processes.
+# Advice for two cases: the read stage waits for storage, or functions of `map` already run in worker processes.
 _ADVICE_STORAGE = "use faster storage or shuffle(block=…)"
 _ADVICE_PROCESSES = "use more processes (threads=) if there are cores for them"
 _WAITS_FOR_IN_PROCESSES = "a CPU core, or an operation of the function"

@@ -15,8 +15,8 @@ _FLAG_SHIFT = 29
 _FIRST_FLAG = 1
 
 
-def _find_starts(data: Any) -> NDArray[np.int64]:
-    """Return the positions of magic words that are followed by the flag of a whole record or of a first part.
+def _find_record_starts(data: Any) -> NDArray[np.int64]:
+    """Return the positions of magic words whose flag marks an unsplit record or the first part of a split record.
 
     Writers split payloads that contain magic words, so each of these positions is the beginning of a record.
     """
@@ -29,7 +29,7 @@ FRAMING = Framing(
     kind=_core.FrameKind("recordio"),
     min_payload_bytes=0,
     max_payload_bytes=2**29 - 1,
-    find_starts=_find_starts,
+    find_starts=_find_record_starts,
 )
 
 

@@ -42,7 +42,7 @@ class ImageList:
 
 @suggest_arguments
 def read_image_list(data: bytes, name: str = "the list") -> ImageList:
-    """Parse an image list. A line is split at its tabs (paths may contain spaces) or, without tabs, at any whitespace.
+    """Parse an image list. Lines are split at tabs; lines without tabs are split at whitespace.
 
     MXNet's C++ readers also split at any whitespace. Blank lines, carriage returns and a missing last newline are
     accepted.

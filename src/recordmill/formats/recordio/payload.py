@@ -31,7 +31,7 @@ class IRHeaderCodec(NativeCodec):
 
     @property
     def is_recognizable(self) -> bool:
-        """Return False, because many bytes of other types can be parsed as this header, too."""
+        """Return False, because many payloads of other types can be parsed as image records, too."""
         return False
 
     def native_key(self, name: str, schema: Schema) -> bytes:
@@ -110,7 +110,7 @@ class IRHeaderCodec(NativeCodec):
         return Ragged.from_rows(rows)
 
     def infer_features(self, payloads: Ragged) -> InferredFeatures:
-        """Infer the features data, label, ``id`` and ``id2``; omit ``flag``, which only counts the stored labels."""
+        """Infer the features data, label, ``id`` and ``id2``. Omit ``flag``, which only counts the labels."""
         found = NativeCodec.infer_features(self, payloads)
         features: dict[str, FeatureSummary] = {}
         for name in ("data", "label", "id", "id2"):

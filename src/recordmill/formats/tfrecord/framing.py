@@ -9,7 +9,7 @@ HEAD_BYTES = 12
 FRAMING = Framing(
     kind=_core.FrameKind("tfrecord"),
     min_payload_bytes=0,
-    max_payload_bytes=2**63 - 17,  # A frame has up to 2**63 - 1 bytes, 16 of them around the payload.
+    max_payload_bytes=2**63 - 17,  # A frame has up to 2**63 - 1 bytes, 16 of them for the length and two checksums.
 )
 
 

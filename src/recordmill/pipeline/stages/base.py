@@ -48,7 +48,7 @@ class SampleStage(Protocol):
 
     @property
     def name(self) -> str:
-        """Name under which statistics list this stage."""
+        """Name of this stage in the statistics."""
         ...
 
     def apply(self, stage_input: StageInput) -> SampleRows:
@@ -101,7 +101,7 @@ class StageInput:
         return {"shard": shard, "record": inside, "offset": offset}
 
     def entry_points(self, feature: str) -> Ragged | None:
-        """Return the stored `find_entry_points` results of a JPEG feature, one per sample; None if there are none."""
+        """Return stored `find_entry_points` results of a JPEG feature, one per sample; None if nothing is stored."""
         origins, sources = self.rows.origins, self.sources
         if len(sources) == 1:
             return sources[0].entry_points(origins[:, 1], feature)
@@ -225,7 +225,7 @@ class Context:
         self._stage_started = perf_counter(), thread_time()
 
     def end_stage(self, name: str, columns: Mapping[str, Any] | None = None) -> int:
-        """Stop timing a stage, and return the number of bytes in `columns`, its result."""
+        """Stop timing a stage, and return the number of bytes in its result, `columns`."""
         started, cpu_started = self._stage_started
         busy, elapsed = thread_time() - cpu_started, perf_counter() - started
         self.timings.add(name, busy, max(0.0, elapsed - busy))
@@ -252,7 +252,7 @@ class Context:
 
     @property
     def current_call(self) -> RunningCall | None:
-        """The user function call that the thread of this context executes; None if it executes no function."""
+        """The user function call that is running in this context; None if no function is running."""
         if (call := self._call) is None:
             return None
         describe, row, started = call

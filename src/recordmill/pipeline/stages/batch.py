@@ -105,7 +105,7 @@ class BatchSampler:
             longest.check_has_batches()
 
     def positions(self, number: int) -> range | Ints:
-        """Return the positions in the epoch of a batch of this rank."""
+        """Return the epoch positions of the samples in one batch of this rank."""
         global_size = self.global_size
         first = self.start + number * global_size
         rest = global_size if self.length is None else self.length - first
@@ -123,7 +123,7 @@ class BatchSampler:
         return range(first + begin, first + begin + share + (self.rank < extra))
 
     def position_after(self, num_batches: int) -> int:
-        """Return how many positions of the epoch all ranks together consume for `num_batches` batches each."""
+        """Return the number of samples that all ranks together consume for `num_batches` batches per rank."""
         position = self.start + num_batches * self.global_size
         return position if self.length is None else min(position, self.length)
 

@@ -47,7 +47,7 @@ class Decode:
 
     @property
     def name(self) -> str:
-        """Name under which statistics list this stage."""
+        """Name of this stage in the statistics."""
         return "decode"
 
     def apply(self, stage_input: StageInput) -> SampleRows:
@@ -59,7 +59,7 @@ class Decode:
         return concatenate_rows(parts) if parts else stage_input.rows
 
     def _decode_epoch(self, stage_input: StageInput, epoch: int, chosen: Ints | None) -> SampleRows:
-        """Decode the rows in `chosen`, or all rows if it is None. They must belong to one epoch."""
+        """Decode the rows in `chosen`, or all rows if `chosen` is None. All of these rows belong to `epoch`."""
         rows, positions, context = stage_input.rows, stage_input.positions.array, stage_input.context
         if chosen is not None:
             rows, positions = rows.take(chosen), positions[chosen]

@@ -42,7 +42,7 @@ class Filter:
 
     @property
     def name(self) -> str:
-        """Name under which statistics list this stage."""
+        """Name of this stage in the statistics."""
         return "filter"
 
     def apply(self, stage_input: StageInput) -> SampleRows:

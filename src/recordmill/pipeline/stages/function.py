@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from recordmill.pipeline.stages.base import StageInput
 
 Function = Callable[..., Any]
-# Dtypes of the scalar types whose values all have the same dtype.
+# Dtype of each scalar type whose values all have the same dtype.
 _DTYPES: Mapping[type[Any], np.dtype[Any]] = {
     **{kind: np.dtype(kind) for kind in (bool, int, float)},
     **{np.dtype(code).type: np.dtype(code) for code in np.typecodes["AllInteger"] + "?efd"},
 }
-# (dtype, shape) by scalar type. `int` is missing, because its values may be too large for its dtype.
+# (dtype, shape) by scalar type. `int` is missing, because an `int` may be too large for its dtype.
 _SCALAR_FORMS = {kind: (dtype.str, ()) for kind, dtype in _DTYPES.items() if kind is not int}
 _ARRAY_TYPES = (np.ndarray, np.generic, int, float, bool)
 _NO_NAMES: Mapping[str, Any] = {}
@@ -47,10 +47,10 @@ def describe_function(function: Function, options: Mapping[str, Any]) -> str:
     """Format the name of a function and the options that are not None, as in the repr of a stage."""
     texts = {name: repr(value) if isinstance(value, str) else str(value) for name, value in options.items()}
     given = [f"{name}={texts[name]}" for name, value in options.items() if value is not None]
-    return ", ".join([_function_name(function), *given])
+    return ", ".join([_find_function_name(function), *given])
 
 
-def _function_name(function: Function) -> str:
+def _find_function_name(function: Function) -> str:
     inner = getattr(function, "func", function)
     return str(getattr(inner, "__qualname__", None) or type(inner).__qualname__)
 
@@ -85,7 +85,7 @@ class FunctionCaller:
         self._function, self._stage, self._input = function, stage, stage_input
         self._timeout, self._stage_key = timeout, stage_key
         self._first_source = stage_input.context.first_source
-        self._name = _function_name(function)
+        self._name = _find_function_name(function)
         self._generators = RowGenerators(self._draw_keys()) if rng else None
 
     def _draw_keys(self) -> NDArray[np.uint64]:
@@ -138,12 +138,12 @@ class FunctionCaller:
     def check_sample(self, row: int, result: Any) -> None:
         """Raise MapError unless a sample has the same features, dtypes and shapes as the first result of the run."""
         self._check_names(row, result)
-        self._check_forms(row, {name: _sample_form(value) for name, value in result.items()})
+        self._check_forms(row, {name: _find_sample_form(value) for name, value in result.items()})
 
     def check_batch(self, result: Any) -> None:
         """Raise MapError unless a batch has the same features and dtypes as the first result of the run."""
         self._check_names(0, result)
-        self._check_forms(0, {name: _batch_form(value) for name, value in result.items()})
+        self._check_forms(0, {name: _find_batch_form(value) for name, value in result.items()})
 
     def check_picklable(self, row: int, result: Mapping[str, Any]) -> None:
         """Raise MapError if a result cannot be pickled, because a worker process could not send it."""
@@ -184,25 +184,25 @@ class FunctionCaller:
                 raise self.error(row, what)
 
 
-def _sample_form(value: Any) -> Any:
+def _find_sample_form(value: Any) -> Any:
     """Return the dtype and number of dimensions that all samples must share."""
     if (known := _SCALAR_FORMS.get(type(value))) is not None:
         return known
     if isinstance(value, np.ndarray | np.generic):
-        return _dtype_name(value.dtype), (None,) * value.ndim
+        return _format_dtype(value.dtype), (None,) * value.ndim
     if isinstance(value, bool | int | float):
         return np.asarray(value).dtype.str, ()
     return "Ragged" if isinstance(value, Ragged) else type(value).__name__
 
 
-def _batch_form(value: Any) -> str | None:
+def _find_batch_form(value: Any) -> str | None:
     """Return the dtype of a feature of a batch; None for a list, because other batches may have an array instead."""
     while isinstance(value, Ragged):
         value = value.data
-    return str(np.dtype(_dtype_name(value.dtype))) if isinstance(value, np.ndarray | np.generic) else None
+    return str(np.dtype(_format_dtype(value.dtype))) if isinstance(value, np.ndarray | np.generic) else None
 
 
-def _dtype_name(dtype: np.dtype[Any]) -> str:
+def _format_dtype(dtype: np.dtype[Any]) -> str:
     """Return the name of a dtype. The name of a string dtype has no length: "U", not "<U5"."""
     return dtype.kind if dtype.kind in "SU" else dtype.str
 
@@ -277,7 +277,7 @@ class _ColumnBuilder:
 
     def __init__(self, max_rows: int) -> None:
         self._max_rows, self._count = max_rows, 0
-        # Scalars of one type are collected here and converted together. This ends with the first value of another type.
+        # Scalars of one type are collected here and converted together. A value of another type ends this.
         self._scalar_type: type[Any] | None = None
         self._scalars: list[Any] = []
         self._array: NDArray[Any] | None = None

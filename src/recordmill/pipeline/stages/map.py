@@ -54,7 +54,7 @@ class Map:
 
     @property
     def name(self) -> str:
-        """Name under which statistics list this stage."""
+        """Name of this stage in the statistics."""
         return "map"
 
     def apply(self, stage_input: StageInput) -> SampleRows:

@@ -96,7 +96,7 @@ def _normalize_weights(weights: Iterable[float], count: int) -> tuple[float, ...
     shares = numbers / numbers.sum()
     if (shares < 1 / _PERIOD).any():
         raise ValueError(
-            f"each weight must be at least 1/{_PERIOD} of the sum of weights, got {shares.min():.2g} of it"
+            f"each weight must be at least 1/{_PERIOD} of the sum of weights, got a fraction of {shares.min():.2g}"
         )
     return tuple(float(share) for share in shares)
 
@@ -121,7 +121,7 @@ class Mixture:
 
     @cached_property
     def _pattern(self) -> tuple[Ints, Ints, Ints]:
-        """For one period: part of each sample, number of each sample within its part, and samples per part."""
+        """Describes one period: part of each sample, index of each sample in its part, and samples per part."""
         counts = _split_period(self.shares)
         parts = np.repeat(np.arange(len(counts)), counts)
         earlier = np.concatenate([np.arange(count) for count in counts])
@@ -162,7 +162,7 @@ class Mixture:
         return f"mix([{inner}], {list(self.shares)}, {self.num_samples})"
 
     def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, Ints]]:
-        """Return each source with the positions of the samples in it, without reading samples."""
+        """Return pairs (source, positions in this source) for the samples, without reading them."""
         chosen, ordinals = self._locate_in_parts(positions)
         found = []
         for number, part in enumerate(self.parts):
@@ -187,7 +187,7 @@ class Mixture:
         return concatenate_rows(found) if found else self.parts[0].evaluate(Positions(0, range(0)), context)
 
     def _locate_in_parts(self, positions: Positions) -> tuple[Ints, Ints]:
-        """Return the part of each position, and how many samples of that part come before it since epoch 0."""
+        """Return, for each position, its part and the number of earlier samples of this part since epoch 0."""
         parts, earlier, counts = self._pattern
         periods, rest = np.divmod(positions.array, len(parts))
         chosen = parts[rest]
@@ -203,7 +203,7 @@ class Mixture:
 
 
 def _split_period(shares: Sequence[float]) -> Ints:
-    """Return the number of samples per period for each part (largest remainder method). Each part gets at least one."""
+    """Return the number of samples of each part in a period: at least 1, computed with the largest remainder method."""
     exact = np.asarray(shares) * _PERIOD
     counts: Ints = np.maximum(np.floor(exact), 1).astype(np.int64)
     for number in np.argsort(counts - exact, kind="stable")[: max(0, _PERIOD - int(counts.sum()))]:

@@ -22,7 +22,7 @@ PadSizes = int | Mapping[str, Sizes] | None
 
 @dataclass(frozen=True, slots=True)
 class Padding:
-    """Values and sizes of padding.
+    """Options of padding: pad values and target sizes.
 
     Mappings are stored as tuples of pairs (feature, option), because stages are hashable.
 
@@ -51,23 +51,24 @@ class Padding:
             )
         set_fields(
             self,
-            value=_normalize(self.value, _check_value),
-            to=_normalize(self.to, lambda sizes: _check_sizes(sizes, "pad_to", 0)),
-            multiple_of=_normalize(self.multiple_of, lambda sizes: _check_sizes(sizes, "pad_to_multiple_of", 1)),
+            value=_normalize_option(self.value, _check_value),
+            to=_normalize_option(self.to, lambda sizes: _check_sizes(sizes, "pad_to", 0)),
+            multiple_of=_normalize_option(self.multiple_of, lambda sizes: _check_sizes(sizes, "pad_to_multiple_of", 1)),
         )
         for setting in (self.to, self.multiple_of):
             if _is_pairs(setting) and not all(isinstance(pair, tuple) and len(pair) == 2 for pair in setting):
                 raise ValueError(
                     f"pad_to with one size per axis must be a dict by feature name, such as {{'image': {setting}}}"
                 )
-        set_fields(self, named=frozenset(name for option in self._options().values() for name in _list_names(option)))
+        settings = self._list_options().values()
+        set_fields(self, named=frozenset(name for setting in settings for name in _list_names(setting)))
 
     def check_names(self, names: Iterable[str]) -> None:
         """Raise FeatureError if an option names a feature that the samples do not have."""
         if not self.named:
             return
         known = [*names]
-        for option, setting in self._options().items():
+        for option, setting in self._list_options().items():
             for name in _list_names(setting):
                 if name not in known:
                     raise FeatureError(
@@ -78,7 +79,7 @@ class Padding:
                         found=name,
                     )
 
-    def _options(self) -> dict[str, Any]:
+    def _list_options(self) -> dict[str, Any]:
         return {"pad_value": self.value, "pad_to": self.to, "pad_to_multiple_of": self.multiple_of}
 
     def pad_ragged(self, name: str, column: Ragged, locate: Locate) -> NDArray[Any]:
@@ -92,7 +93,7 @@ class Padding:
         padded = data
         for level, length in zip(reversed(levels), reversed(lengths), strict=True):
             padded = Ragged(padded, level.row_splits).to_padded(fill, length)
-        return _enlarge(padded, sizes, fill) if sizes and sizes != [*padded.shape[1:]] else padded
+        return _pad_to_sizes(padded, sizes, fill) if sizes and sizes != [*padded.shape[1:]] else padded
 
     def _choose_ragged_sizes(self, name: str, levels: list[Ragged], locate: Locate) -> list[int]:
         counts = [np.diff(level.row_splits) for level in levels]
@@ -101,13 +102,13 @@ class Padding:
         sizes = self._choose_sizes(name, longest, ragged, is_declared=True)
         for axis, size in enumerate(sizes):
             if size < longest[axis]:
-                row = _find_row(levels[:axis], int(np.argmax(counts[axis] > size))) if ragged[axis] else 0
-                _raise_too_long(name, row, _find_shape(levels[0][row : row + 1]), size, axis, locate)
+                row = _find_outermost_row(levels[:axis], int(np.argmax(counts[axis] > size))) if ragged[axis] else 0
+                _raise_too_long(name, row, _find_row_shape(levels[0][row : row + 1]), size, axis, locate)
         return sizes
 
     def pad_arrays(self, name: str, rows: Sequence[NDArray[Any]], locate: Locate) -> NDArray[Any]:
         """Pad arrays of the same dtype on every axis on which their sizes differ."""
-        _check_forms(name, rows, locate)
+        _check_dtypes_and_axes(name, rows, locate)
         shapes = np.array([row.shape for row in rows], np.int64)
         longest, ragged = shapes.max(axis=0).tolist(), (shapes != shapes[0]).any(axis=0).tolist()
         sizes = self._choose_sizes(name, longest, ragged, is_declared=False)
@@ -124,18 +125,18 @@ class Padding:
         return padded
 
     def pad_equal_arrays(self, name: str, column: NDArray[Any], locate: Locate) -> NDArray[Any]:
-        """Pad the rows of an array, which have the same shape in this batch, to the sizes that an option names."""
+        """Pad the rows of an array, all of the same shape, to the sizes that the options request."""
         longest = [*column.shape[1:]]
         sizes = self._choose_sizes(name, longest, [False] * len(longest), is_declared=False)
         for axis, size in enumerate(sizes):
             if size < longest[axis]:
                 _raise_too_long(name, 0, column.shape[1:], size, axis, locate if len(column) else lambda _: {})
-        return column if sizes == longest else _enlarge(column, sizes, self._choose_fill(name, column.dtype))
+        return column if sizes == longest else _pad_to_sizes(column, sizes, self._choose_fill(name, column.dtype))
 
     def _choose_sizes(self, name: str, longest: list[int], ragged: list[bool], *, is_declared: bool) -> list[int]:
         """Return the size of each axis of a sample after padding."""
-        targets = _choose_axes("pad_to", self.to, name, ragged, is_declared=is_declared)
-        multiples = _choose_axes("pad_to_multiple_of", self.multiple_of, name, ragged, is_declared=is_declared)
+        targets = _list_axis_sizes("pad_to", self.to, name, ragged, is_declared=is_declared)
+        multiples = _list_axis_sizes("pad_to_multiple_of", self.multiple_of, name, ragged, is_declared=is_declared)
         return [
             target if target is not None else -(-size // (multiple or 1)) * (multiple or 1)
             for size, target, multiple in zip(longest, targets, multiples, strict=True)
@@ -161,7 +162,7 @@ class Padding:
         defaults = {"pad_value": 0, "pad_to": None, "pad_to_multiple_of": None}
         return "".join(
             f", {option}={dict(setting) if _is_pairs(setting) else setting!r}"
-            for option, setting in self._options().items()
+            for option, setting in self._list_options().items()
             if setting is not defaults[option] and setting != defaults[option]
         )
 
@@ -174,12 +175,12 @@ def _is_pairs(setting: Any) -> bool:
     return isinstance(setting, tuple)
 
 
-def _normalize(setting: Any, check: Callable[[Any], Any]) -> Any:
+def _normalize_option(setting: Any, check: Callable[[Any], Any]) -> Any:
     """Check an option; convert a mapping to pairs."""
     if isinstance(setting, Mapping):
         return tuple((name, check(value)) for name, value in setting.items())
     if _is_pairs(setting) and all(isinstance(pair, tuple) and isinstance(pair[0], str) for pair in setting):
-        return setting  # already converted: `dataclasses.replace` copies the padding
+        return setting  # Already converted, if `dataclasses.replace` copies the padding.
     return check(setting)
 
 
@@ -200,7 +201,7 @@ def _check_sizes(sizes: Any, option: str, minimum: int) -> Sizes | None:
     return check_integer(sizes, requirement, minimum)
 
 
-def _choose_axes(
+def _list_axis_sizes(
     option: str, setting: Any, name: str, ragged: list[bool], *, is_declared: bool
 ) -> Sequence[int | None]:
     """Return the value of an option for each axis of a sample; None for axes on which it has no effect."""
@@ -228,7 +229,7 @@ def _choose_axes(
     return [sizes if is_ragged else None for is_ragged in ragged]
 
 
-def _check_forms(name: str, rows: Sequence[NDArray[Any]], locate: Locate) -> None:
+def _check_dtypes_and_axes(name: str, rows: Sequence[NDArray[Any]], locate: Locate) -> None:
     """Raise FeatureError unless all rows have the same dtype and number of axes."""
     first = rows[0]
     for number, row in enumerate(rows):
@@ -263,29 +264,29 @@ def _list_levels(column: Ragged) -> list[Ragged]:
     return levels
 
 
-def _find_row(levels: Sequence[Ragged], inner_row: int) -> int:
+def _find_outermost_row(levels: Sequence[Ragged], inner_row: int) -> int:
     """Return the outermost row that contains row `inner_row` of the level below `levels`."""
     for level in reversed(levels):
         inner_row = int(np.searchsorted(level.row_splits, inner_row, "right")) - 1
     return inner_row
 
 
-def _find_shape(row: Ragged) -> tuple[int, ...]:
-    """Return the shape of the only row of a Ragged; the size of an inner axis is the length of its longest row."""
+def _find_row_shape(row: Ragged) -> tuple[int, ...]:
+    """Return the shape of a Ragged with one row. The size of an inner axis is the length of its longest row."""
     levels = _list_levels(row)
     counts = (int(np.diff(level.row_splits).max(initial=0)) for level in levels)
     return (*counts, *levels[-1].data.shape[1:])
 
 
-def _enlarge(padded: NDArray[Any], sizes: list[int], fill: Any) -> NDArray[Any]:
-    """Pad axes on which all samples have the same size, which a tuple in `pad_to` may request."""
+def _pad_to_sizes(padded: NDArray[Any], sizes: list[int], fill: Any) -> NDArray[Any]:
+    """Pad the samples in an array to `sizes`, for example if `pad_to` enlarges an axis that is not ragged."""
     larger = np.full((len(padded), *sizes), fill, padded.dtype)
     larger[tuple(slice(size) for size in padded.shape)] = padded
     return larger
 
 
 def _is_representable(value: Any, dtype: np.dtype[Any]) -> bool:
-    if dtype.kind in "biufc" and type(value) is int and value == 0:  # the default
+    if dtype.kind in "biufc" and type(value) is int and value == 0:  # 0 is the default pad value.
         return True
     if dtype.kind in "fc":
         is_number = isinstance(value, (bool, int, float, complex)[: 4 if dtype.kind == "c" else 3])

@@ -95,7 +95,7 @@ def _random_words(key: tuple[int, ...], count: int) -> NDArray[np.uint64]:
 
 # Number of blocks whose samples are shuffled together. Readers access all of these blocks at the same time.
 BLOCKS_TOGETHER = 16
-_GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)  # Key word of each permutation in an epoch.
+_GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)  # Part of the key: purpose of the permutation.
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class Shuffle:
                 set_fields(self, **{name: size})
 
     def length(self, upstream: int | None) -> int | None:
-        """Return the number of samples after this stage, from the number before it (`upstream`)."""
+        """Return the number of samples after this stage; `upstream` is the number before this stage."""
         if upstream is None:
             raise ValueError("an endless pipeline cannot be shuffled; put shuffle before repeat")
         return upstream
@@ -176,7 +176,7 @@ class Shuffle:
 
 
 def _shuffle_segments(positions: Ints, length: int, size: int, shift: int, key: tuple[int, ...]) -> Ints:
-    """Shuffle positions within segments of `size`. If `shift` is not 0, the first segment has `shift` samples."""
+    """Shuffle positions within segments of `size` samples. A nonzero `shift` is the size of the first segment."""
     number = (positions + (size - shift) % size) // size
     found = np.empty(len(positions), np.int64)
     for segment in np.unique(number):
@@ -194,8 +194,8 @@ class _BlockOrder:
         self.length, self.size, self.key = length, size, key
         blocks, self.missing = -(-length // size), -length % size
         self.order = Permutation(blocks, (*key, _BLOCKS))
-        # Position in the shuffled order at which the short block would end if it were full. All positions after the
-        # short block are smaller by `missing` than if all blocks were full.
+        # Position in the shuffled order at which the short block ends. Later positions are smaller by `missing` than if
+        # all blocks were full.
         self.gap = int(self.order.inverse(np.array([blocks - 1]))[0]) * size + size - self.missing
         self.group = size * BLOCKS_TOGETHER
 

@@ -30,7 +30,7 @@ class Take:
         set_fields(self, count=check_integer(self.count, "take() needs an integer of at least 0", 0))
 
     def length(self, upstream: int | None) -> int | None:
-        """Return the number of samples after this stage, from the number before it (`upstream`)."""
+        """Return the number of samples after this stage; `upstream` is the number before this stage."""
         return self.count if upstream is None else min(self.count, upstream)
 
     def map_positions(self, positions: Positions, upstream: int | None) -> Positions:
@@ -59,7 +59,7 @@ class Skip:
         set_fields(self, count=_check_count("skip", self.count, 0))
 
     def length(self, upstream: int | None) -> int | None:
-        """Return the number of samples after this stage, from the number before it (`upstream`)."""
+        """Return the number of samples after this stage; `upstream` is the number before this stage."""
         return None if upstream is None else max(0, upstream - self.count)
 
     def map_positions(self, positions: Positions, upstream: int | None) -> Positions:
@@ -93,7 +93,7 @@ class Repeat:
             set_fields(self, count=_check_count("repeat", self.count, 1))
 
     def length(self, upstream: int | None) -> int | None:
-        """Return the number of samples after this stage, from the number before it (`upstream`)."""
+        """Return the number of samples after this stage; `upstream` is the number before this stage."""
         if upstream is None:
             raise ValueError("an endless pipeline cannot be repeated")
         if not upstream and self.count is None:
