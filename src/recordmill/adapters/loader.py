@@ -151,7 +151,8 @@ class FrameworkLoader:
 
     def close(self) -> None:
         """Stop the threads and end all iterators."""
-        self._loader.close()  # Close the wrapped loader first, because a prefetching thread may be waiting for one of its batches.
+        # Close the wrapped loader first, because a prefetching thread may be waiting for a batch of this loader.
+        self._loader.close()
         for iterator in list(self._iterators):
             if getgeneratorstate(iterator) != GEN_RUNNING:
                 iterator.close()

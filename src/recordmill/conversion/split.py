@@ -216,8 +216,7 @@ def _assign_parts(
     seed: int,
     threads: int,
 ) -> tuple[Assignment, tuple[Ints, list[Any]]]:
-    """Choose a part for each record; return the parts, the class of each record as a code, and the value of each
-    code."""
+    """Choose a part for each record; return the parts, the class code of each record, and the value of each code."""
     generator = np.random.Generator(np.random.PCG64(seed))
     fractions = np.array(list(shares.values()))
     name = by if by is not None else group

@@ -229,8 +229,7 @@ def _error(text: str, column: int, message: str, *, expected: str | None = None,
 
 
 def _find_node_position(text: str, node: ast.AST) -> int:
-    """Return the character position of a node in the text; `ast` reports a line and a UTF-8 byte offset in this
-    line."""
+    """Return the character position of a node in the text; `ast` reports a line and a UTF-8 byte offset."""
     lines = text.split("\n")
     row, offset = getattr(node, "lineno", 1) - 1, getattr(node, "col_offset", 0)
     line = ("(" + lines[0] if row == 0 else lines[row]) if row < len(lines) else ""

@@ -164,8 +164,7 @@ class ShardsWriter:
         self._collector = SchemaCollector(self._find_declared_schema())
 
     def _find_declared_schema(self) -> Schema | None:
-        """Return the schema that all sources store, after the changes; None if it is not stored or differs between
-        sources."""
+        """Return the stored schema of the sources, after the changes; None if sources store none or different ones."""
         found = [
             None if one.is_schema_inferred else self.converter.changes.change_schema(one.schema)
             for one in self.converter.source.collections

@@ -33,7 +33,8 @@ class Selection:
             raise TypeError(f"sample_weight must be a feature name, got {self.sample_weight!r}")
         if callable(self.x) and (self.y is not None or self.sample_weight is not None):
             raise TypeError(
-                "y and sample_weight cannot be combined with a function as x; let the function return (x, y, sample_weight)"
+                "y and sample_weight cannot be combined with a function as x; let the function return "
+                "(x, y, sample_weight)"
             )
         if self.sample_weight is not None and self.y is None:
             raise TypeError("sample_weight requires y")

@@ -79,7 +79,8 @@ def _read_chunks(
     dataset: Dataset, order: NDArray[np.int64] | None, *, collect_errors: bool
 ) -> Generator[tuple[int, SampleRows, list[SkippedSample]], None, None]:
     """Yield, for each chunk, the number of its first sample, its samples, and the samples that failed."""
-    shared = Context()  # The context keeps the first results of the functions, because later results are compared with them.
+    # This context keeps the first results of the functions, because later results are compared with them.
+    shared = Context()
     for number, chunk in _split_into_chunks(dataset, order):
         context = Context(collect_errors, first_results=shared.first_results, function_lock=shared.function_lock)
         yield number, dataset.pipeline.evaluate(Positions(0, chunk), context), context.skipped
