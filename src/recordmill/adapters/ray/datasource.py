@@ -196,7 +196,9 @@ def _create_datasource_class() -> Any:
             """Return tasks that each read about the same number of bytes."""
             limits = {} if per_task_row_limit is None else {"per_task_row_limit": per_task_row_limit}
             return [
-                ReadTask(partial(_read_segments, self._source, segments), self._create_block_metadata(segments), **limits)
+                ReadTask(
+                    partial(_read_segments, self._source, segments), self._create_block_metadata(segments), **limits
+                )
                 for segments in divide_shards(self._shards, parallelism)
             ]
 
