@@ -1,1 +1,1 @@
-"""Adapters for PyTorch, Keras, JAX and Ray: one package per framework, which is imported on first use."""
+"""Adapters for PyTorch, Keras, JAX and Ray, one package per framework. A package is imported when it is first used."""

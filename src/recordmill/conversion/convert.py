@@ -317,7 +317,7 @@ def open_records(
 
 
 def choose_output_format(destination: str, name: str | None, collections: Sequence[Any]) -> Format:
-    """Choose the output format: `name`, else by the suffix of the destination, else the format of the source."""
+    """Choose the output format: `name`, the format that fits the suffix of the destination, or the source format."""
     stem = destination.removesuffix(".gz").removesuffix(".zlib")
     chosen = choose_format(stem, name)
     formats = {collection.readers[0].format for collection in collections}
@@ -327,7 +327,7 @@ def choose_output_format(destination: str, name: str | None, collections: Sequen
 
 
 def choose_output_payload(name: str | None, format_: Format, collections: Sequence[Any]) -> PayloadCodec:
-    """Choose the payload codec: `name`, else that of the source if it is raw or the format stays the same."""
+    """Choose the payload codec: `name`, the source codec if it is raw or the format stays the same, or the default."""
     names = {collection.codec_name for collection in collections}
     formats = {collection.readers[0].format for collection in collections}
     if name is None and len(names) == 1 and (formats == {format_.name} or names == {RAW.name}):

@@ -137,7 +137,7 @@ def apply_journal(storage: Storage, folder: str, journal: Journal) -> list[tuple
 
 
 def recover(storage: Storage, prefix: str) -> Action | None:
-    """Complete or undo the interrupted commit of a dataset; return "complete", "undo", or None without such a commit.
+    """Complete or undo an interrupted commit. Return "complete" or "undo", or None if no commit was interrupted.
 
     The caller must hold the lock of the dataset.
     """

@@ -124,7 +124,7 @@ class WriterLock:
             )
 
     def leave(self) -> str:
-        """Stop writing, but keep the lock file; return the token of the lock.
+        """Keep the lock file after this process has stopped writing; return the token of the lock.
 
         Other processes respect the lock as long as this process may be alive. This process itself may take it over.
         """

@@ -138,7 +138,7 @@ def is_name_of_dataset(name: str, prefix_name: str) -> bool:
 
 
 def find_temporary_files(storage: Storage, prefix: str) -> list[str]:
-    """Find the temporary files that writers of the dataset with this path prefix have left."""
+    """Find the temporary files that writers of the dataset with this path prefix have created."""
     folder, prefix_name = os.path.split(prefix)
     names = [name for name in storage.list_names(folder) if ".tmp-" in name]
     return [os.path.join(folder, name) for name in names if _is_temporary_file_of(name, prefix_name)]

@@ -73,7 +73,7 @@ def adjust_contrast(array: ArrayLike, factor: float) -> Levels:
 def adjust_saturation(
     array: ArrayLike, factor: float, *, like: Literal["pillow", "tensorflow"] = "pillow"
 ) -> NDArray[Any]:
-    """Change the saturation of an image, by blending with a gray image or in the HSV color space.
+    """Blend an image with its gray version, or multiply its saturation in HSV.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def adjust_hue(array: ArrayLike, turn: float, *, like: Literal["pillow", "tensor
 
 @suggest_arguments
 def grayscale(array: ArrayLike) -> Levels:
-    """Convert an image to gray without a change of the number of channels.
+    """Convert an image to gray and keep the number of channels.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ _TIFF_SIGNATURES = (b"II*\x00", b"MM\x00*")
 _TIFF_BITS_PER_SAMPLE, _EXIF_ORIENTATION = 258, 0x0112  # Tag numbers in TIFF and EXIF.
 
 _CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "I;16": 1}  # Number of channels by Pillow mode.
-# libpng ignores a gamma whose difference from 1 is smaller.
+# libpng ignores a gamma if its difference from 1 is smaller than this number.
 _MIN_GAMMA_DIFFERENCE = 0.05
 
 # Limits of the work for a JPEG. Even a small file may have thousands of scans, each of which visits all blocks. The

@@ -21,7 +21,7 @@ _HALF = np.uint64(32)
 
 
 class Stage(IntEnum):
-    """Numbers that give each random transform its own random numbers. Callers may use 4,096 and above."""
+    """One number per random transform, so that transforms use different random numbers. 4,096 and above are free."""
 
     CROP = 1
     FLIP = 2
@@ -155,7 +155,7 @@ class Draws:
         return words_to_integers(words, bounds)
 
     def booleans(self, positions: ArrayLike, stage: int, probability: float, first: int = 0) -> NDArray[np.bool_]:
-        """Return one boolean for each sample, each of which is True with the given probability.
+        """Return one random boolean for each sample. A boolean is True with the given probability.
 
         Parameters
         ----------

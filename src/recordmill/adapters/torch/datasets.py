@@ -268,7 +268,7 @@ class WorkerIterator:
             raise
         if self._num_left is not None:
             self._num_left -= 1
-            if not self._num_left:  # A caller that knows the length may not request another batch.
+            if not self._num_left:  # A caller that knows the length may stop here.
                 self._report_end()
         # Each of the other workers returns one batch before this worker returns its next batch.
         self._turn = self._count - 1
