@@ -238,7 +238,7 @@ if TYPE_CHECKING:
     from recordmill.viewer.view import Viewer as Viewer, view as view
 
 
-# Old names with British spelling, which earlier versions used, and their present names.
+# Maps names with British spelling, which earlier versions used, to the current names.
 _RENAMED = {"ColourJitter": "ColorJitter", "RandomGrey": "RandomGrayscale", "greyscale": "grayscale"}
 
 

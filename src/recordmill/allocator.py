@@ -20,7 +20,7 @@ ALIGNMENT = 64
 """Large arrays start at a multiple of this many bytes."""
 MIN_REUSED_BYTES = 1 << 20
 """Minimum size, in bytes, of arrays that `Memory` reuses. The C library reuses the memory of smaller arrays."""
-# Freeing a block of this size raises the mmap threshold of glibc to it. The maximum is 32 MiB
+# Freeing a block raises the mmap threshold of glibc to the size of the block, if the size is at most 32 MiB
 # (DEFAULT_MMAP_THRESHOLD_MAX).
 _BLOCK_BYTES = 31 << 20
 
@@ -75,13 +75,14 @@ class Memory:
             return np.empty(shape, dtype)
         block = self._take_block(nbytes + ALIGNMENT)
         start = -block.ctypes.data % ALIGNMENT
-        # All views of the result keep `root` alive, because it wraps a buffer. Its finalizer returns the block.
+        # Every view of the result has `root` as its base, because `root` wraps a buffer and not an array. When the last
+        # view is gone, the finalizer of `root` keeps the block for reuse.
         root = np.frombuffer(block.data, np.uint8, nbytes, start)
         weakref.finalize(root, _return_block, weakref.ref(self), block).atexit = False
         return root.view(dtype).reshape(shape)
 
     def _take_block(self, nbytes: int) -> NDArray[np.uint8]:
-        """Return a kept block of exactly this size, or a new one. Batches of a loader usually have equal sizes."""
+        """Return a kept block of exactly this size, or a new block. Batches of a loader usually have equal sizes."""
         with self._lock:
             for index, block in enumerate(self._blocks):
                 if block.nbytes == nbytes:
@@ -107,8 +108,8 @@ class Memory:
         block : ndarray of uint8
             Memory that nothing else refers to.
         """
-        # If the lock is held, free the block instead of waiting, because a finalizer may call this in the thread that
-        # holds the lock.
+        # Do not wait for the lock, because a finalizer may call this method in the thread that holds the lock. If the
+        # lock is held, the block is freed instead.
         if not self._lock.acquire(blocking=False):
             return
         try:

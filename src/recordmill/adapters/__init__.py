@@ -1,1 +1,1 @@
-"""Adapters for PyTorch, Keras and JAX, one package each. A package is imported when it is first used."""
+"""Adapters for PyTorch, Keras, JAX and Ray, one package per framework. A package is imported when it is first used."""

@@ -1,4 +1,4 @@
-"""Checks and imports of frameworks that several adapters share."""
+"""Functions that several adapters share: they import frameworks and check arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def require_extra(name: str, hint: str | None = None) -> Iterator[None]:
 
 
 def combine_classes(implementation: type, base: type, module: str) -> Any:
-    """Return a subclass of an adapter's class and a framework's class, with the name of the adapter's class.
+    """Create a class that inherits from an adapter class and a framework class; it gets the name of the adapter class.
 
     Adapters define their classes without the framework's base class, so that they import no framework.
     """
@@ -46,7 +46,7 @@ def check_epoch(value: Any) -> int:
 
 
 def check_positional_access(dataset: rm.Dataset, hint: str) -> None:
-    """Raise ValueError if the dataset has a `shard` stage, which has an effect only in loaders."""
+    """Raise ValueError if the dataset has a `shard` stage, because only loaders support this stage."""
     if dataset.is_sharded:
         raise ValueError(f"a dataset with shard() cannot be read by position; remove shard(), because {hint}")
 

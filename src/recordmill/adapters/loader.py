@@ -31,7 +31,7 @@ class FrameworkLoader:
         self._iterators: WeakSet[Generator[Any]] = WeakSet()
 
     def _convert_batches(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
-        """Convert each batch, and yield it with its unchanged state; may read `batches` ahead of the caller."""
+        """Yield each batch converted, with its state unchanged. A subclass may prefetch items of `batches`."""
         raise NotImplementedError
 
     def __len__(self) -> int:
@@ -39,7 +39,7 @@ class FrameworkLoader:
         return len(self._loader)
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the epoch that was set, else the rest of a loaded state's epoch, else the next epoch."""
+        """Iterate over one epoch: the epoch that was set, the remainder of a resumed epoch, or the next epoch."""
         iterator = self._iterate()
         self._iterators.add(iterator)
         return iterator
@@ -47,7 +47,8 @@ class FrameworkLoader:
     def _iterate(self) -> Generator[Any]:
         batches = iter(self._loader)
         self._reset_state()
-        # Until the caller receives a batch, `state_dict` returns the state before it. The wrapped loader may be ahead.
+        # Until the caller receives a batch, `state_dict` returns the state before that batch, even if the wrapped
+        # loader has already prefetched it.
         iteration, self._state = self._iteration, self._loader.state_dict()
         converted = iter(self._convert_batches(self._pair_with_states(batches)))
         try:
@@ -68,12 +69,12 @@ class FrameworkLoader:
             _close_iterator(batches)
 
     def _reset_state(self) -> None:
-        """Make `state_dict` return the wrapped loader's state; iterators still in use no longer update it."""
+        """Make `state_dict` return the state of the wrapped loader, and ignore updates from existing iterators."""
         self._state, self._iteration = None, object()
 
     @property
     def epoch(self) -> int:
-        """Epoch of the current iteration, or of the next one if none is in progress."""
+        """Epoch of the current iteration; if no iteration is in progress, epoch of the next iteration."""
         return self._loader.epoch if self._state is None else int(self._state["epoch"])
 
     @property
@@ -87,11 +88,11 @@ class FrameworkLoader:
         return self._loader.world_size
 
     def __repr__(self) -> str:
-        """Return the expression that creates the wrapped loader, as text."""
+        """Return the source text of an expression that creates the wrapped loader."""
         return f"{self._name}({self._loader!r})"
 
     def __str__(self) -> str:
-        """Return the options and the dataset, as text of several lines."""
+        """Return the options and the dataset as text with several lines."""
         return f"{self._name} with batches of this loader:\n{indent(str(self._loader), '  ')}"
 
     @property
@@ -150,7 +151,8 @@ class FrameworkLoader:
 
     def close(self) -> None:
         """Stop the threads and end all iterators."""
-        self._loader.close()  # closed first, because a prefetching thread may be waiting for one of its batches
+        # Close the wrapped loader first, because a prefetching thread may be waiting for a batch of this loader.
+        self._loader.close()
         for iterator in list(self._iterators):
             if getgeneratorstate(iterator) != GEN_RUNNING:
                 iterator.close()

@@ -148,7 +148,7 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
 
 
 def collect_output_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the values of the options for output, workers, errors and progress, as keyword arguments."""
+    """Return the options for output, workers, errors and progress as keyword arguments."""
     names = "format payload compression shards max_shard_bytes index overwrite workers on_error break_lock"
     options = {name: getattr(args, name) for name in names.split()}
     options["progress"] = False if args.quiet else None

@@ -42,7 +42,8 @@ def _handle_termination() -> Iterator[None]:
 
     def raise_terminated(number: int, frame: FrameType | None) -> None:
         del frame
-        # Another signal must not interrupt the cleanup. With SIG_IGN, Python would warn about a pending signal.
+        # Ignore further signals, so that they do not interrupt the cleanup. The handler is a function, because Python
+        # would warn about pending signals if the handler were SIG_IGN.
         set_signal_handlers(lambda *_: None)
         raise _TerminatedError(number)
 
@@ -62,7 +63,7 @@ def run_command(command: Callable[[], int], options: Collection[str] = ()) -> in
     try:
         with _handle_termination():
             code = command()
-            if sys.stdout is not None:  # It is None if the process was started without a standard output.
+            if sys.stdout is not None:  # sys.stdout is None if the process has no standard output.
                 sys.stdout.flush()
         return code
     except KeyboardInterrupt:

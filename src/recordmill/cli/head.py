@@ -72,12 +72,12 @@ def _open_dataset(args: argparse.Namespace) -> Dataset:
 
 
 def _read_examples(dataset: Dataset, count: int) -> Iterator[dict[str, Any]]:
-    """Yield the first examples; raise the error of a damaged record when it is reached."""
+    """Yield the first examples; raise the error of a damaged record when the iteration reaches that record."""
     yield from (dataset[position] for position in range(min(count, len(dataset))))
 
 
 def _find_class(example: dict[str, Any], classes: list[str] | None) -> tuple[str | None, str | None]:
-    """Return the name of the label feature and the class name of its value; (None, None) without a class name."""
+    """Return the name of the label feature and the class name of the label; (None, None) if no class name is known."""
     for name in LABEL_FEATURES if classes else ():
         value = example.get(name)
         if getattr(value, "size", 0) == 1 and value.dtype.kind in "iuf":  # type: ignore[union-attr]

@@ -20,7 +20,7 @@ class Printer:
         self.as_json = as_json
 
     def print_result(self, plain: Any, lines: Iterable[str]) -> None:
-        """Print the result of a command that has only one."""
+        """Print the result of a command that has a single result."""
         if self.as_json:
             print(json.dumps(plain, indent=2))
         else:
@@ -41,7 +41,7 @@ def _print_lines(lines: Iterable[str]) -> None:
 
 def print_note(text: str) -> None:
     """Print a line on standard error."""
-    if sys.stderr is not None:  # `print(file=None)` would print to standard output
+    if sys.stderr is not None:  # `print(file=None)` would print to standard output.
         with contextlib.suppress(OSError):  # After SIGHUP, the terminal may be gone.
             print(text, file=sys.stderr, flush=True)
 
@@ -64,12 +64,12 @@ def format_bytes(num_bytes: int) -> str:
 
 
 def format_count(number: int, noun: str) -> str:
-    """Format a number and a noun; the noun is in the plural unless the number is 1."""
+    """Format a number and a noun, such as "2 shards"; the noun is plural unless the number is 1."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def summarize_paths(paths: Sequence[str]) -> str:
-    """Return a pattern that matches the paths of the shards of one dataset; for a single shard, return its path."""
+    """Return a glob pattern that matches the shard paths of one dataset; for a single shard, return the path."""
     if len(paths) == 1:
         return paths[0]
     start = os.path.commonprefix(paths)  # noqa: RUF071 (characters, not folders)

@@ -76,7 +76,7 @@ def _add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
-    """Copy the intact records; return 1 if anything was lost."""
+    """Copy the intact records; return 1 if data were lost."""
     import recordmill as rm
 
     result = rm.salvage(

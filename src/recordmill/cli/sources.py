@@ -79,7 +79,7 @@ def _choose_label_columns(args: argparse.Namespace) -> Any:
 
 
 def _check_options_have_effect(args: argparse.Namespace, kind: str) -> None:
-    """Raise InputError if an option was passed that has no effect on this kind of source."""
+    """Raise InputError if the caller passed an option that has no effect on this kind of source."""
     import recordmill as rm
 
     options = {

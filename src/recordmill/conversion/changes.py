@@ -19,7 +19,7 @@ from recordmill.suggestions import suggest_name
 from recordmill.types import Ragged
 
 _IMAGE_NAMES = ("image", "images", "image/encoded", "jpg", "png", "payload")
-# The fields of an image record, each with the only kind that it can store.
+# Maps each numeric field of an image record to the number type that the field stores.
 _IRHEADER_KINDS: dict[str, Kind] = {"label": "float32", "id": "uint64", "id2": "uint64"}
 
 
@@ -50,7 +50,7 @@ class Changes:
     image_feature: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a kind is unknown."""
+        """Raise ValueError if `cast` contains an unknown number type."""
         for name, kind in self.cast.items():
             if kind not in get_args(Kind) or kind == "bytes":
                 numbers = ", ".join(known for known in KINDS if known != "bytes")
@@ -82,14 +82,14 @@ class Changes:
             self.find_image(schema)
         self.change_schema(schema)
 
-    def _keeps(self, name: str) -> bool:
+    def _is_kept(self, name: str) -> bool:
         return (self.select is None or name in self.select) and name not in self.drop
 
     def change_schema(self, schema: Mapping[str, Feature]) -> Schema:
         """Return the features after all changes."""
         changed: dict[str, Feature] = {}
         for name, feature in schema.items():
-            if self._keeps(name):
+            if self._is_kept(name):
                 new_name = self.rename.get(name, name)
                 if new_name in changed:
                     message = f"two features would be named {new_name!r}"
@@ -99,7 +99,7 @@ class Changes:
         return Schema(changed)
 
     def find_image(self, schema: Mapping[str, Feature]) -> str:
-        """Return the name of the image to encode again: the given name, a usual name, or the only feature of bytes."""
+        """Return the name of the image to encode again: `image_feature`, a usual name, or the only bytes feature."""
         if self.image_feature is not None:
             return self.image_feature
         names = [name for name, feature in schema.items() if feature.kind == "bytes" and not feature.sequence]
@@ -120,7 +120,7 @@ class Changes:
         image = None if self.recoding is None else self.find_image(records.schema)
         columns: dict[str, Column] = {}
         for name, column in source.items():
-            if not self._keeps(name):
+            if not self._is_kept(name):
                 continue
             kind, changed = self.cast.get(name, column.feature.kind), column
             if kind != column.feature.kind:
@@ -149,7 +149,7 @@ def _cast_column(name: str, column: Column, kind: Any) -> Column:
 
 
 def cast_numbers(name: str, numbers: NDArray[Any], kind: str) -> NDArray[Any]:
-    """Convert numbers to another kind; raise FeatureError if an integer would change or a fraction would be lost."""
+    """Convert numbers to another type; raise FeatureError if an integer would change or a fraction would be lost."""
     inexact = np.atleast_1d(_find_inexact(numbers, kind))
     if inexact.any():
         found = np.atleast_1d(numbers)[inexact][0].item()
@@ -165,7 +165,7 @@ def cast_numbers(name: str, numbers: NDArray[Any], kind: str) -> NDArray[Any]:
 
 
 def _find_inexact(numbers: NDArray[Any], kind: str) -> NDArray[np.bool_]:
-    """Return a mask of the numbers that a conversion could change; rounding from float to float does not count."""
+    """Return a mask of the numbers that a conversion could change; float rounding does not count as a change."""
     target = np.dtype(kind)
     if target.kind == "f":
         if numbers.dtype.kind == "f":

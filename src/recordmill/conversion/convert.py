@@ -235,7 +235,7 @@ class ConvertOptions:
     storage_options: StorageOptions = None
 
     def output_options(self) -> OutputOptions:
-        """Return the options for the shards."""
+        """Return the options of the output shards."""
         return OutputOptions(
             self.shards,
             self.max_shard_bytes,
@@ -247,7 +247,7 @@ class ConvertOptions:
         )
 
     def change_options(self) -> Changes:
-        """Return the changes of the features."""
+        """Return the options that change features."""
         recoding = build_recoding(
             encode=self.encode,
             quality=self.quality,
@@ -261,7 +261,7 @@ class ConvertOptions:
         return Changes(select, tuple(self.drop), self.rename or {}, self.cast or {}, recoding, self.image_feature)
 
     def run_options(self) -> RunOptions:
-        """Return the options of the run."""
+        """Return the options that control the execution, such as workers and errors."""
         workers = num_cpus() if self.workers is None else self.workers
         return RunOptions(workers, self.worker_kind, self.on_error, self.resume, self.storage_options)
 
@@ -269,7 +269,7 @@ class ConvertOptions:
 def create_writer(
     source: Paths | Dataset, destination: str | os.PathLike[str], options: ConvertOptions
 ) -> ShardsWriter | StreamWriter:
-    """Open the source, select its records, and return the object that converts and writes them."""
+    """Open the source, select its records, and return a writer that converts and writes these records."""
     selection = Selection(options.where, options.sample, options.skip, options.take, options.shuffle)
     changes, outputs, run = options.change_options(), options.output_options(), options.run_options()
     target = check_path(destination)
@@ -298,7 +298,7 @@ def create_writer(
 def open_records(
     source: Paths | Dataset, storage_options: StorageOptions = None
 ) -> tuple[ShardRecords, RecordPositions] | Dataset:
-    """Return the records of a source and their order; if the source is a dataset with functions, return the dataset."""
+    """Return the records of a source and their order; return the source itself if it is a dataset with functions."""
     if not isinstance(source, Dataset):
         records = open_sources(source, storage_options)
         return records, range(len(records))
@@ -317,7 +317,7 @@ def open_records(
 
 
 def choose_output_format(destination: str, name: str | None, collections: Sequence[Any]) -> Format:
-    """Choose the format by its name, by the suffix of the destination, or as in the source."""
+    """Choose the output format: `name`, the format that fits the suffix of the destination, or the source format."""
     stem = destination.removesuffix(".gz").removesuffix(".zlib")
     chosen = choose_format(stem, name)
     formats = {collection.readers[0].format for collection in collections}
@@ -327,7 +327,7 @@ def choose_output_format(destination: str, name: str | None, collections: Sequen
 
 
 def choose_output_payload(name: str | None, format_: Format, collections: Sequence[Any]) -> PayloadCodec:
-    """Choose the payload codec by name; by default that of the source if it is raw or the format stays the same."""
+    """Choose the payload codec: `name`, the source codec if it is raw or the format stays the same, or the default."""
     names = {collection.codec_name for collection in collections}
     formats = {collection.readers[0].format for collection in collections}
     if name is None and len(names) == 1 and (formats == {format_.name} or names == {RAW.name}):

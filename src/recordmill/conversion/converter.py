@@ -44,7 +44,7 @@ class ConvertedChunk:
 
 @dataclass(slots=True)
 class _Part:
-    """Framed records of some rows of a chunk."""
+    """Framed records of a subset of the rows of a chunk."""
 
     rows: Ints
     framed: FramedRecords
@@ -81,7 +81,7 @@ class Converter:
         )
 
     def check(self) -> None:
-        """Raise FeatureError if the new shards cannot store the features, as far as they are known."""
+        """Raise FeatureError if the output shards cannot store the features that are known before records are read."""
         if not self.copies_payloads:
             known: dict[str, Any] = {}
             for collection in self.source.collections:
@@ -91,7 +91,7 @@ class Converter:
                 check_storable(self.changes.change_schema(collection.schema), PAYLOADS[self.payload])
 
     def convert(self, positions: Positions, first: int) -> ConvertedChunk:
-        """Convert the records at the given positions; `first` is the position of the first one in the output."""
+        """Convert the records at the given positions; the first of them becomes record `first` of the output."""
         format_, target = get_format(self.format), PAYLOADS[self.payload]
 
         def build(codec: PayloadCodec, payloads: Ragged, rows: Ints) -> list[_Part]:
@@ -102,7 +102,7 @@ class Converter:
         outcome = self.source.apply(positions, build, self.on_error)
         parts = [part for _, result in outcome.results for part in result]
         schemas = [part.schema for part in parts]
-        parts = _sort_rows(parts)
+        parts = _sort_parts(parts)
         return ConvertedChunk(
             [part.framed for part in parts], [part.keys.tolist() for part in parts], schemas, outcome.skipped
         )
@@ -121,7 +121,7 @@ class Converter:
 
 def _frame_records(format_: Format, target: PayloadCodec, records: ParsedRecords, rows: Ints, first: int) -> _Part:
     keys, columns = rows + first, records.columns
-    schema = Schema({name: _describe(column) for name, column in columns.items()})
+    schema = Schema({name: _create_feature(column) for name, column in columns.items()})
     if target is RAW:
         return _Part(rows, frame_payloads(format_, next(iter(columns.values())).strings()), keys, schema)
     if target.name == "irheader":
@@ -141,8 +141,8 @@ def _frame_records(format_: Format, target: PayloadCodec, records: ParsedRecords
     return _Part(rows, frame_columns(format_, target.kind, len(rows), args), keys, schema)
 
 
-def _describe(column: Column) -> Any:
-    """Return the feature of a column; it is optional if some records lack it."""
+def _create_feature(column: Column) -> Any:
+    """Create the schema entry of a column; the feature is optional if some records lack it."""
     feature = column.feature
     if column.present is None or feature.optional:
         return feature
@@ -185,8 +185,8 @@ def _column_to_args(key: bytes, column: Column, *, scalar: bool) -> ColumnArgs:
     )
 
 
-def _sort_rows(parts: list[_Part]) -> list[_Part]:
-    """Return parts in the order of their rows. Only chunks from several collections have to be sorted."""
+def _sort_parts(parts: list[_Part]) -> list[_Part]:
+    """Sort parts by their rows. Sorting is only necessary for chunks from several collections."""
     rows = np.concatenate([part.rows for part in parts]) if parts else np.empty(0, np.int64)
     if (np.diff(rows) > 0).all():
         return parts
@@ -229,7 +229,8 @@ def convert_in_processes(converter: Converter, workers: int) -> Iterator[Callabl
 def _initialize_worker_process(converter: Converter) -> None:
     global _converter  # noqa: PLW0603 (sent once per process, not with every chunk)
     _converter = converter
-    # As in `pack`: a signal to the process group must not end a worker that is sending a result.
+    # Ignore or delay signals to the process group, as `pack` does, because they could end a worker while it sends a
+    # result.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: signal.alarm(_GRACE_S))
 
@@ -238,5 +239,5 @@ def _convert_in_worker_process(positions: Positions, first: int) -> ConvertedChu
     if _converter is None:
         raise RuntimeError("the worker process received no converter")
     chunk = _converter.convert(positions, first)
-    # Blocks of the native module cannot be pickled.
+    # Convert the memory of the native module to bytes, because the native objects cannot be pickled.
     return replace(chunk, framed=[replace(part, data=bytes(part.data)) for part in chunk.framed])

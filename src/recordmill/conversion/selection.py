@@ -144,13 +144,13 @@ def filter_records(
 
 
 def _combine_rows(outcome: Outcome) -> Ints:
-    """Return the rows of a chunk that the masks in `outcome` select, in increasing order."""
+    """Return the sorted rows of a chunk that the masks in `outcome` select."""
     rows = [rows[mask] for rows, mask in outcome.results]
     return np.sort(np.concatenate(rows)) if rows else np.empty(0, np.int64)
 
 
 def build_feature_columns(records: ParsedRecords, single: set[str]) -> dict[str, FeatureColumn]:
-    """Convert parsed records to columns for a condition; for features in `single`, `len` is the number of bytes."""
+    """Convert parsed records to columns for a condition; `len` of a feature in `single` is its number of bytes."""
     columns = {}
     for name, column in records.columns.items():
         count = records.num_records
@@ -196,7 +196,7 @@ def read_feature(
 def read_numbers(
     source: ShardRecords, name: str, positions: Positions, dtype: np.dtype[Any], on_progress: OnProgress
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Read a feature with at most one number per record; return the numbers, and a mask of the records without one.
+    """Read a feature with at most one number per record; return the numbers, and a mask of missing numbers.
 
     Records that cannot be read, or have several numbers, count as records without one.
     """
@@ -219,7 +219,7 @@ def read_numbers(
 
 
 def _count_values(name: str, column: Column, num_records: int) -> NDArray[np.int64]:
-    """Return the number of values of each record; raise FeatureError if one has several."""
+    """Return the number of values of each record; raise FeatureError if a record has several values."""
     counts = column.counts(num_records)
     if column.feature.sequence or (counts > 1).any():
         raise FeatureError(

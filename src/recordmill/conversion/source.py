@@ -22,10 +22,10 @@ from recordmill.types import Ragged
 
 OnError = Literal["stop", "skip"]
 Ints = NDArray[np.int64]
-# Positions of records. Consecutive positions are a range, because it needs no memory.
+# Positions of records. Consecutive positions are a range, because a range needs no memory.
 Positions = range | Ints
 Out = TypeVar("Out")
-# Maximum number of records in a chunk, and their maximum size in bytes.
+# Maximum number of records in a chunk, and maximum size of these records in bytes.
 MAX_CHUNK_RECORDS, MAX_CHUNK_BYTES = 1 << 15, 1 << 20
 
 
@@ -101,7 +101,7 @@ class ShardRecords:
 
     @property
     def classes(self) -> list[str] | None:
-        """Class names in the order of the label numbers; None if there are none or collections differ."""
+        """Class names in the order of the label numbers; None if there are none or the collections disagree."""
         names = [collection.classes for collection in self.collections]
         return names[0] if all(other == names[0] for other in names) else None
 
@@ -110,12 +110,12 @@ class ShardRecords:
         return " ".join(collection.fingerprint() for collection in self.collections)
 
     def find(self, position: int) -> tuple[ShardCollection, int]:
-        """Return the collection that contains a record, and its position there."""
+        """Locate a record: return its collection, and the position of the record in that collection."""
         number = bisect_right(self._starts, position) - 1
         return self.collections[number], position - self._starts[number]
 
     def split_chunks(self, positions: Positions) -> Iterator[tuple[int, int]]:
-        """Divide positions into chunks of limited size: yield start and stop of each."""
+        """Divide positions into chunks of limited size; yield the start and the stop of each chunk."""
         start, num_candidates = 0, 64
         while start < len(positions):
             part = positions[start : start + min(num_candidates, MAX_CHUNK_RECORDS)]
@@ -126,7 +126,7 @@ class ShardRecords:
             num_candidates = 2 * count + 1
 
     def frame_lengths(self, positions: Positions) -> Ints:
-        """Return the frame lengths of records. For a range, stop at the end of the shard with the first record."""
+        """Return the frame lengths of records. For a range, stop at the end of the shard of the first record."""
         if isinstance(positions, range):
             number = bisect_right(self._reader_starts, positions.start) - 1
             start, stop = (bound - int(self._reader_starts[number]) for bound in (positions.start, positions.stop))
@@ -159,7 +159,7 @@ class ShardRecords:
         return outcome
 
     def _group_by_collection(self, positions: Positions) -> Iterator[tuple[int, Ints, Positions]]:
-        """Yield, for each collection, its number, the rows of its records in the chunk, and their positions in it."""
+        """Yield for each collection its number, and the rows (in the chunk) and positions of its records."""
         if isinstance(positions, range) and len(positions):
             number = bisect_right(self._starts, positions.start) - 1
             start = self._starts[number]
@@ -181,7 +181,7 @@ class ShardRecords:
         on_error: OnError,
         outcome: Outcome,
     ) -> None:
-        """Call the function with the records at positions `local` of a collection; they are `rows` of the chunk."""
+        """Call a function with the records at positions `local` of a collection, which are rows `rows` of the chunk."""
 
         def call(part: range) -> Any:
             chosen = slice(part.start, part.stop)
@@ -201,7 +201,7 @@ class ShardRecords:
     def map_chunks(
         self, positions: Positions, function: Callable[[Positions, int], Out], threads: int
     ) -> Iterator[tuple[int, Out]]:
-        """Call a function with the positions and the start of each chunk; yield its number of records and result."""
+        """Call a function with the positions and the start of each chunk; yield the record count and the result."""
 
         def call(bounds: tuple[int, int]) -> tuple[int, Out]:
             start, stop = bounds
@@ -214,7 +214,7 @@ class ShardRecords:
 
 
 def open_sources(paths: Paths, storage_options: StorageOptions = None) -> ShardRecords:
-    """Open shards of one or several formats. Shards of the same format become one collection if they are alike."""
+    """Open shards of one or several formats as one sequence of records."""
     names = list_paths(paths)
     storage = choose_storage(names, storage_options)
     selection = select_shards(names, storage)

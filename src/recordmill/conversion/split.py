@@ -29,7 +29,7 @@ from recordmill.storage.addresses import check_path
 from recordmill.suggestions import suggest_arguments
 
 Ints = NDArray[np.int64]
-# The number of the part of each record.
+# For each record, the number of the part to which the record belongs.
 Assignment = Ints
 
 
@@ -154,7 +154,7 @@ def split(  # noqa: PLR0913 (the options of one command)
         message = "split() does not support a dataset with functions; write it with convert() and split the result"
         raise ValueError(message)  # noqa: TRY004 (no type error)
     records, positions = opened
-    assignment, classes = _assign(records, positions, shares, by, group, seed, run.workers)
+    assignment, classes = _assign_parts(records, positions, shares, by, group, seed, run.workers)
     folder = check_path(destination)
     format_ = choose_output_format("", format, records.collections)
     codec = choose_output_payload(payload, format_, records.collections)
@@ -191,7 +191,7 @@ def _check_parts(parts: Mapping[str, float]) -> dict[str, float]:
 
 
 def _check_outputs(writers: Mapping[str, ShardsWriter]) -> None:
-    """Raise an error if one of the parts cannot be written, before any part is written."""
+    """Before any part is written, raise an error if a part cannot be written."""
     for name, writer in writers.items():
         if not len(writer.positions):
             raise InputError(
@@ -207,7 +207,7 @@ def _check_outputs(writers: Mapping[str, ShardsWriter]) -> None:
             output.discard()
 
 
-def _assign(
+def _assign_parts(
     records: ShardRecords,
     positions: Positions,
     shares: Mapping[str, float],
@@ -216,7 +216,7 @@ def _assign(
     seed: int,
     threads: int,
 ) -> tuple[Assignment, tuple[Ints, list[Any]]]:
-    """Return the part of each record, the class of each record as an integer code, and the value of each code."""
+    """Choose a part for each record; return the parts, the class code of each record, and the value of each code."""
     generator = np.random.Generator(np.random.PCG64(seed))
     fractions = np.array(list(shares.values()))
     name = by if by is not None else group
@@ -263,7 +263,7 @@ def assign_stratified(codes: Ints, fractions: NDArray[np.float64], generator: np
 
 
 def assign_groups(codes: Ints, fractions: NDArray[np.float64], generator: np.random.Generator) -> Assignment:
-    """Choose a part for each group, largest first; each goes to the part that is farthest below its share."""
+    """Assign groups to parts, largest group first. Each group goes to the part that is farthest below its share."""
     sizes = np.bincount(codes) if len(codes) else np.empty(0, np.int64)
     shuffled = generator.permutation(len(sizes))
     part_of_group = np.empty(len(sizes), np.int64)

@@ -105,7 +105,7 @@ class StreamWriter:
 
     def _write_samples(self, sink: RecordSink, progress: Progress) -> Any:
         collector, first, known = SchemaCollector(None), 0, None
-        for samples in self._select(_collect_chunks(self._read())):
+        for samples in self._select_samples(_collect_chunks(self._read_samples())):
             if not samples:
                 continue
             changed = _change_samples(self.changes, samples)
@@ -118,7 +118,7 @@ class StreamWriter:
             progress.advance(len(samples))
         return collector.schema()
 
-    def _read(self) -> Iterator[Sample]:
+    def _read_samples(self) -> Iterator[Sample]:
         """Yield all samples of epoch 0; samples that fail are skipped if `on_error` is "skip"."""
         dataset = self.dataset
         if dataset.pipeline.length == 0:
@@ -132,7 +132,7 @@ class StreamWriter:
                 record = skipped.position if error.record is None else error.record
                 self._skipped.append(SkippedRecord(error.shard or "", record, error.message))
 
-    def _select(self, chunks: Iterator[list[Sample]]) -> Iterator[list[Sample]]:
+    def _select_samples(self, chunks: Iterator[list[Sample]]) -> Iterator[list[Sample]]:
         """Apply `where`, `sample`, `skip` and `take` to chunks of samples."""
         where: Where | None = None
         generator, sample = self.selection.sampler(), self.selection.sample

@@ -24,7 +24,7 @@ from recordmill.suggestions import suggest_name
 from recordmill.types import Ragged
 
 _MAX_CHARACTERS, _MAX_NODES, _MAX_DEPTH = 10_000, 2_000, 100
-# Integers that exceed 64 bits are computed exactly, up to this magnitude.
+# Integer arithmetic is exact up to this magnitude, also beyond 64 bits.
 _MAX_INTEGER = 1 << 1024
 _INT64 = 1 << 63
 
@@ -89,7 +89,7 @@ class Where:
         return list(dict.fromkeys(self.names.values()))
 
     def evaluate(self, columns: Mapping[str, FeatureColumn], num_records: int) -> Mask:
-        """Return whether each record meets the condition; features without a column count as missing.
+        """Return a mask of the records that meet the condition; features without a column count as missing.
 
         Raises
         ------
@@ -228,8 +228,8 @@ def _error(text: str, column: int, message: str, *, expected: str | None = None,
     )
 
 
-def _node_column(text: str, node: ast.AST) -> int:
-    """Return the position of a node in the text; `ast` counts bytes of UTF-8 in a line."""
+def _find_node_position(text: str, node: ast.AST) -> int:
+    """Return the character position of a node in the text; `ast` reports a line and a UTF-8 byte offset."""
     lines = text.split("\n")
     row, offset = getattr(node, "lineno", 1) - 1, getattr(node, "col_offset", 0)
     line = ("(" + lines[0] if row == 0 else lines[row]) if row < len(lines) else ""
@@ -240,12 +240,12 @@ def _node_column(text: str, node: ast.AST) -> int:
 def _raise_unknown_name(text: str, node: ast.AST, name: str, names: Sequence[str]) -> NoReturn:
     similar = suggest_name(name, names)
     hint = f"did you mean {similar!r}?" if similar else f"the features are {', '.join(names) or 'none'}"
-    raise _error(text, _node_column(text, node), f"there is no feature {name!r}", hint=hint)
+    raise _error(text, _find_node_position(text, node), f"there is no feature {name!r}", hint=hint)
 
 
 def _raise_several_values(text: str, node: ast.AST, name: str) -> NoReturn:
     message = f"feature {name!r} has several values per record"
-    raise _error(text, _node_column(text, node), message, hint=f"use len({name}), or a feature with one value")
+    raise _error(text, _find_node_position(text, node), message, hint=f"use len({name}), or a feature with one value")
 
 
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
@@ -288,7 +288,7 @@ class _Checker(ast.NodeVisitor):
         )
         if isinstance(node, ast.expr):
             if not isinstance(node, allowed):
-                self._refuse(node, f"{type(node).__name__} is not supported in a condition")
+                self._raise_unsupported(node, f"{type(node).__name__} is not supported in a condition")
             self._check(node)
         for child in ast.iter_child_nodes(node):
             if not (isinstance(node, ast.Call) and child is node.func):
@@ -296,23 +296,23 @@ class _Checker(ast.NodeVisitor):
 
     def _check(self, node: ast.expr) -> None:
         if isinstance(node, ast.BinOp) and type(node.op) not in _ARITHMETIC:
-            self._refuse(node, f"the operator {type(node.op).__name__} is not supported in a condition")
+            self._raise_unsupported(node, f"the operator {type(node.op).__name__} is not supported in a condition")
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
-            self._refuse(node, "the operator ~ is not supported in a condition")
+            self._raise_unsupported(node, "the operator ~ is not supported in a condition")
         if isinstance(node, ast.Constant) and not isinstance(node.value, str | bytes | int | float | None):
-            self._refuse(node, f"the constant {node.value!r} is not supported in a condition")
+            self._raise_unsupported(node, f"the constant {node.value!r} is not supported in a condition")
         if isinstance(node, ast.Compare):
             for op in node.ops:
                 if not isinstance(op, ast.In | ast.NotIn) and type(op) not in _COMPARISONS:
-                    self._refuse(node, "`is` and `is not` are not supported in a condition", "use == or !=")
+                    self._raise_unsupported(node, "`is` and `is not` are not supported in a condition", "use == or !=")
         if isinstance(node, ast.Call):
             is_len = isinstance(node.func, ast.Name) and node.func.id == "len"
             if not is_len or node.keywords or len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
-                self._refuse(node, "the only function in a condition is len(), with one argument")
+                self._raise_unsupported(node, "the only function in a condition is len(), with one argument")
 
-    def _refuse(self, node: ast.AST, message: str, hint: str | None = None) -> NoReturn:
+    def _raise_unsupported(self, node: ast.AST, message: str, hint: str | None = None) -> NoReturn:
         hint = hint or f"a condition may contain {_ALLOWED}"
-        raise _error(self._text, _node_column(self._text, node), message, hint=hint)
+        raise _error(self._text, _find_node_position(self._text, node), message, hint=hint)
 
 
 class _Evaluator:
@@ -329,15 +329,15 @@ class _Evaluator:
         return result
 
     def truth(self, operand: _Operand) -> Any:
-        """Return which records have a value other than None, False, zero or an empty string."""
+        """Return a mask of the records whose value is not None, False, zero or an empty string."""
         if operand.kind == "none":
             return False
         if operand.kind == "text":
             return operand.present & (operand.values != b"")
         return operand.present & np.asarray(operand.values, bool)
 
-    def _fail(self, node: ast.AST, message: str, hint: str | None = None) -> NoReturn:
-        raise _error(self._text, _node_column(self._text, node), message, hint=hint)
+    def _raise_error(self, node: ast.AST, message: str, hint: str | None = None) -> NoReturn:
+        raise _error(self._text, _find_node_position(self._text, node), message, hint=hint)
 
     def _visit_Constant(self, node: ast.Constant) -> _Operand:  # noqa: N802 (name of the node)
         if node.value is None:
@@ -345,7 +345,7 @@ class _Evaluator:
         if isinstance(node.value, str | bytes):
             return _Operand("text", node.value.encode() if isinstance(node.value, str) else node.value)
         if isinstance(node.value, int) and abs(node.value) > _MAX_INTEGER:
-            self._fail(node, "the number is too large")
+            self._raise_error(node, "the number is too large")
         return _Operand("number", node.value)
 
     def _visit_List(self, node: ast.List | ast.Tuple) -> _Operand:  # noqa: N802
@@ -385,7 +385,7 @@ class _Evaluator:
         operand = self.visit(argument)
         if operand.kind == "text" and isinstance(operand.values, bytes):
             return _Operand("number", len(operand.values))
-        return self._fail(argument, "len() requires the name of a feature")
+        return self._raise_error(argument, "len() requires the name of a feature")
 
     def _visit_BoolOp(self, node: ast.BoolOp) -> _Operand:  # noqa: N802
         combine = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
@@ -409,7 +409,7 @@ class _Evaluator:
 
     def _require_number(self, node: ast.AST, operand: _Operand) -> _Operand:
         if operand.kind not in ("number", "none"):
-            self._fail(node, "arithmetic requires numbers")
+            self._raise_error(node, "arithmetic requires numbers")
         return operand
 
     def _calculate(self, node: ast.AST, op: type[ast.operator], left: _Operand, right: _Operand) -> _Operand:
@@ -427,7 +427,7 @@ class _Evaluator:
             elif not is_integer:
                 one, two = one.astype(np.float64), two.astype(np.float64)
         except OverflowError:
-            self._fail(node, "the numbers are too large")
+            self._raise_error(node, "the numbers are too large")
         with np.errstate(all="ignore"):
             return _Operand("number", np.asarray(_ARITHMETIC[op](one, two)), present)
 
@@ -438,7 +438,7 @@ class _Evaluator:
         sizes = [max(abs(int(values.min())), abs(int(values.max()))) for values in (one, two)]
         most = sizes[0] * sizes[1] if op is ast.Mult else sum(sizes)
         if most > _MAX_INTEGER:
-            self._fail(node, "the numbers are too large")
+            self._raise_error(node, "the numbers are too large")
         return most >= _INT64
 
     def _visit_Compare(self, node: ast.Compare) -> _Operand:  # noqa: N802
@@ -455,7 +455,7 @@ class _Evaluator:
             found = self._contains(node, left, right)
             return found if isinstance(op, ast.In) else np.logical_not(found)
         if "list" in (left.kind, right.kind):
-            self._fail(node, "a list is only supported after `in`")
+            self._raise_error(node, "a list is only supported after `in`")
         if isinstance(op, ast.NotEq):
             return np.logical_not(self._are_equal(left, right))
         if isinstance(op, ast.Eq):
@@ -463,7 +463,7 @@ class _Evaluator:
         if "none" in (left.kind, right.kind):
             return np.zeros(self._num_records, bool)
         if left.kind != right.kind:
-            self._fail(node, "a number and a string cannot be compared with < or >")
+            self._raise_error(node, "a number and a string cannot be compared with < or >")
         return self._compare_values(op, left, right)
 
     def _are_equal(self, left: _Operand, right: _Operand) -> Any:
@@ -488,13 +488,13 @@ class _Evaluator:
             found: Any = np.zeros(self._num_records, bool)
             for element in right.values:
                 if element.kind == "list":
-                    self._fail(node, "a list must not contain lists")
+                    self._raise_error(node, "a list must not contain lists")
                 found = np.logical_or(found, self._are_equal(left, element))
             return found
         if "none" in (left.kind, right.kind):
             return np.zeros(self._num_records, bool)
         if (left.kind, right.kind) != ("text", "text"):
-            self._fail(node, "`in` requires a list on its right side, or strings on both sides")
+            self._raise_error(node, "`in` requires a list on its right side, or strings on both sides")
         one, two = (np.broadcast_to(np.asarray(side.values, object), (self._num_records,)) for side in (left, right))
         inside = np.fromiter((part in whole for part, whole in zip(one, two, strict=True)), bool, self._num_records)
         return inside & np.logical_and(left.present, right.present)

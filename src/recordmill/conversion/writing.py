@@ -89,7 +89,7 @@ class SchemaCollector:
         self._is_known, self._is_first = True, True
 
     def add(self, schema: Schema | None) -> None:
-        """Add the features of a chunk; None if they are unknown."""
+        """Add the features of a chunk; `schema` is None if they are unknown."""
         if schema is None:
             self._is_known = False
         if schema is None or not self._is_known:
@@ -97,31 +97,31 @@ class SchemaCollector:
         try:
             self._merged = schema if self._is_first else merge_schemas(self._merged, schema)
             self._is_first = False
-        except FeatureError:  # Chunks have different kinds of a feature, which no schema can express.
+        except FeatureError:  # A feature has different types in different chunks, which no schema can express.
             self._is_known = False
 
     def schema(self) -> Schema | None:
-        """Return the schema of all chunks; None if it is unknown."""
+        """Return the merged schema of all chunks; None if it is unknown."""
         if not self._is_known or self._is_first:
             return self._declared if self._is_first else None
         declared = self._declared or Schema({})
         return Schema(
             {
-                name: declared[name] if name in declared and _fits(feature, declared[name]) else feature
+                name: declared[name] if name in declared and _is_compatible(feature, declared[name]) else feature
                 for name, feature in self._merged.items()
             }
         )
 
 
-def _fits(found: Any, declared: Any) -> bool:
+def _is_compatible(found: Any, declared: Any) -> bool:
     same = (found.kind, found.sequence) == (declared.kind, declared.sequence)
     if found.optional and not (declared.optional or declared.default is not None):
         return False
     return same and (declared.count is None or declared.count == found.count)
 
 
-# Converts the records at the given positions of the source. The second argument is the position in the output at
-# which the first of these records is written.
+# A function that converts the records at the given positions of the source. The second argument is the position of the
+# first of these records in the output.
 ConvertChunk = Callable[[Positions, int], ConvertedChunk]
 StartWorkers = Callable[[Converter, int], AbstractContextManager[ConvertChunk]]
 
@@ -164,7 +164,7 @@ class ShardsWriter:
         self._collector = SchemaCollector(self._find_declared_schema())
 
     def _find_declared_schema(self) -> Schema | None:
-        """Return the schema that the writers of all sources have stored, after the changes; None if there is none."""
+        """Return the stored schema of the sources, after the changes; None if sources store none or different ones."""
         found = [
             None if one.is_schema_inferred else self.converter.changes.change_schema(one.schema)
             for one in self.converter.source.collections
@@ -179,7 +179,7 @@ class ShardsWriter:
     def write(self, progress: Progress) -> ConvertResult:
         """Write and commit all shards."""
         self.converter.check()
-        keep_freed_memory()  # Chunks have similar sizes, so their memory is reused.
+        keep_freed_memory()  # Reuse the memory of chunks, because chunks have similar sizes.
         description = self._describe_run()
         storage = self.run.choose_output_storage(self.destination)
         dataset = DatasetOutput(storage, self.destination, self.format, self.outputs.shard_options())
@@ -235,7 +235,7 @@ class ShardsWriter:
             )
 
     def _describe_run(self) -> dict[str, Any]:
-        """Return everything that determines the bytes of the shards, as JSON values."""
+        """Return, as JSON values, all inputs and options that determine the bytes of the shards."""
         import recordmill
 
         changes = self.converter.changes
@@ -260,7 +260,7 @@ class ShardsWriter:
         }
 
     def _restore_shards(self, dataset: DatasetOutput, record: RunRecord, paths: list[str]) -> dict[int, ShardOutput]:
-        """Restore the finished shards that are intact; with a limited shard size, stop at the first damaged one."""
+        """Restore finished shards that are intact. If the shard size is limited, stop at the first damaged shard."""
         restored: dict[int, ShardOutput] = {}
         for number, shard in sorted(record.finished.items()):
             if self._is_rolling and number != len(restored):
@@ -361,7 +361,7 @@ class ShardsWriter:
 
 
 def _describe_finished(dataset: DatasetOutput, manifest: Manifest) -> ConvertResult:
-    """Return the result of an earlier run that was interrupted after its shards were complete."""
+    """Return the result of an earlier run that was interrupted after it had completed all shards."""
     folder = os.path.dirname(dataset.prefix)
     paths = [os.path.join(folder, shard.name) for shard in manifest.shards]
     num_bytes = sum(ShardReader(path).sidecar.end for path in paths)

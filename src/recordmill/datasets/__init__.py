@@ -1,1 +1,1 @@
-"""Names of the shards of a dataset, its manifest, and the lock and the journal of its writers."""
+"""Shard names, manifests, writer locks and commit journals of datasets."""

@@ -1,4 +1,4 @@
-"""The journal of a commit: a hidden file that lists the renames and removals which make a dataset complete.
+"""The journal of a commit: a hidden file that lists the renames and removals that complete a dataset.
 
 A writer first writes all files under temporary names, then the journal; then it renames the files, and finally removes
 the journal. A journal that remains belongs to an interrupted commit. The next writer or `repair` uses it to
@@ -112,7 +112,7 @@ def _build_journal(content: dict[str, Any]) -> Journal:
 
 
 def apply_journal(storage: Storage, folder: str, journal: Journal) -> list[tuple[str, WriteError]]:
-    """Perform the steps of a journal that were not performed yet.
+    """Perform those renames and removals of a journal that were not performed before an interruption.
 
     Returns (path, error) for each optional file that could not be created, for example because of permissions.
     """
@@ -121,7 +121,7 @@ def apply_journal(storage: Storage, folder: str, journal: Journal) -> list[tuple
         old, new = os.path.join(folder, rename.old), os.path.join(folder, rename.new)
         if not storage.exists(old):
             if storage.exists(new) or rename.is_optional:
-                continue  # This step was performed before the interruption.
+                continue  # This rename was performed before the interruption.
             raise WriteError("a temporary file of an interrupted commit is missing", kind="missing_file", shard=old)
         try:
             storage.rename(old, new, overwrite=rename.overwrite)
@@ -137,7 +137,7 @@ def apply_journal(storage: Storage, folder: str, journal: Journal) -> list[tuple
 
 
 def recover(storage: Storage, prefix: str) -> Action | None:
-    """Complete or undo the interrupted commit of a dataset. Return the action; None if no commit was interrupted.
+    """Complete or undo an interrupted commit. Return "complete" or "undo", or None if no commit was interrupted.
 
     The caller must hold the lock of the dataset.
     """

@@ -50,7 +50,7 @@ class LockOwner:
     token: str
 
     def __str__(self) -> str:
-        """Return a text that names the process, for error messages."""
+        """Describe the process for error messages."""
         return f"process {self.pid} on {self.host}, since {self.started}"
 
 
@@ -106,11 +106,11 @@ class WriterLock:
         except WriteError:
             if self._storage.exists(self._path):
                 raise
-            return  # Another process has removed it.
+            return  # Another process has already removed the stale lock.
         if read_lock_owner(self._storage, removed) == owner:
             self._storage.remove(removed)
         else:
-            with contextlib.suppress(WriteError):  # A third process has taken the lock meanwhile.
+            with contextlib.suppress(WriteError):  # A third process may have taken the lock meanwhile.
                 self._storage.rename(removed, self._path, overwrite=False)
 
     def check(self) -> None:
@@ -124,7 +124,7 @@ class WriterLock:
             )
 
     def leave(self) -> str:
-        """Leave the lock file in place although this process no longer writes; return the token of the lock.
+        """Keep the lock file after this process has stopped writing; return the token of the lock.
 
         Other processes respect the lock as long as this process may be alive. This process itself may take it over.
         """
@@ -191,7 +191,7 @@ def _describe_this_process() -> LockOwner:
 
 
 def _read_process_start(pid: int) -> str | None:
-    """Return the boot id and the time from boot to process start; "dead" for a zombie; None if unknown."""
+    """Return the boot id, and the time from boot to process start; "dead" for a zombie process; None if unknown."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()

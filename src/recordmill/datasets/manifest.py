@@ -21,7 +21,7 @@ VERSION = 1
 # Files larger than this are not read. The manifest of a million shards has about 250 MB.
 _MAX_BYTES = 1 << 30
 
-# (offset, CRC-32C) of some blocks of a file, as `compute_probes` returns them.
+# The result of `compute_probes`: (offset, CRC-32C) of some blocks of a file.
 Probes = tuple[tuple[int, int], ...]
 
 
@@ -79,7 +79,7 @@ class Manifest:
 
 
 def compute_run_id(shards: Sequence[ManifestShard]) -> str:
-    """Return a digest of all entries. Runs that write equal shards have equal digests."""
+    """Return a digest of all entries. Runs that write identical shards have the same digest."""
     import hashlib
 
     content = json.dumps([(shard.name, shard.num_bytes, shard.num_records, shard.fingerprint) for shard in shards])
@@ -92,12 +92,12 @@ def manifest_path(prefix: str) -> str:
 
 
 def find_manifests(names: Sequence[str]) -> list[str]:
-    """Return the manifests among the names of the files in a folder, in alphabetical order."""
+    """Select the names of manifests from the file names in a folder, in alphabetical order."""
     return sorted(filter(is_manifest, names))
 
 
 def is_manifest(path: str) -> bool:
-    """Return True if the name of a file is that of a manifest."""
+    """Return True if a file name is the name of a manifest."""
     name = os.path.basename(path)
     return name.startswith(".") and name.endswith(MANIFEST_SUFFIX)
 

@@ -1,4 +1,4 @@
-"""Names of the shards of a dataset, and of the hidden files that belong to the dataset as a whole.
+"""Build and parse the names of shards, and of the hidden files that belong to a dataset.
 
 A destination, such as ``out/train``, is the prefix of all shard names. The manifest, the lock, the journal and the
 progress file of a run are hidden files in the same folder. Their names begin with the last part of the prefix.
@@ -23,8 +23,8 @@ MANIFEST_SUFFIX = ".manifest.json"
 JOURNAL_SUFFIX = ".journal.json"
 LOCK_SUFFIX = ".lock"
 PROGRESS_SUFFIX = ".progress.jsonl"
-# Files that belong to a plan of `plan_pack`. They have temporary names, so that the next writer removes them if the
-# plan was abandoned.
+# Suffixes of the files that `plan_pack` writes for a plan. These files have temporary names, so that the next writer
+# removes them if the plan is abandoned.
 PARTS_SUFFIX = ".parts"
 PART_SUFFIX = ".part"
 _DATASET_SUFFIXES = (MANIFEST_SUFFIX, JOURNAL_SUFFIX, LOCK_SUFFIX, PROGRESS_SUFFIX, PARTS_SUFFIX, PART_SUFFIX)
@@ -33,7 +33,7 @@ _TEMPORARY_NAME = re.compile(r"\.(?P<name>.+)\.tmp-[0-9a-f]+")
 # Names such as ``train-00002-of-00004.tfrecord`` and ``train.tfrecord-00002-of-00004``.
 _COUNTED_NAME = re.compile(r"(?P<prefix>.*)-(?P<shard>[0-9]+)-of-(?P<total>[0-9]+)(?P<suffix>[^0-9].*|)")
 _NUMBERED_NAME = re.compile(r"(?P<prefix>.*)-(?P<shard>[0-9]+)")
-# Names that state a larger total are ignored, because all missing shards would have to be listed.
+# Names with a larger total number of shards are ignored, because missing shards are listed one by one.
 _MAX_TOTAL = 1_000_000
 
 
@@ -100,7 +100,7 @@ def _names_single_file(prefix: str, format_: Format, suffix: str) -> bool:
 def _find_shards_with_other_total(
     storage: Storage, prefix: str, pattern: str, suffix: str, written: set[str]
 ) -> Iterator[str]:
-    """Yield existing shards of the destination whose names state a different total, such as 8 in ``-of-00008``."""
+    """Yield existing shards of the destination whose names contain another total number, such as 8 in ``-of-00008``."""
     folder, name_prefix = os.path.split(prefix)
     any_numbers = _compile_pattern(pattern, re.escape(name_prefix), suffix)
     written_names = {os.path.basename(path) for path in written}
@@ -112,13 +112,13 @@ def _find_shards_with_other_total(
 
 
 def _compile_pattern(pattern: str, prefix: str, suffix: str) -> re.Pattern[str]:
-    """Return a regular expression for shard names with any numbers. `prefix` is a regular expression, too."""
+    """Compile a regular expression that matches shard names with any numbers. `prefix` is a regular expression, too."""
     fixed = re.escape(pattern).replace(r"\{prefix\}", prefix)
     return re.compile(re.sub(r"\\{(shard|num_shards)(:05d)?\\}", lambda _: "[0-9]+", fixed) + re.escape(suffix))
 
 
 def _find_consecutive_shards(storage: Storage, prefix: str, pattern: str, suffix: str, first: int) -> Iterator[str]:
-    """Yield existing shards from number `first` to the first gap; later files (``coco-2017``) may be unrelated."""
+    """Yield existing shards from number `first` to the first gap. Later files (``coco-2017``) may be unrelated."""
     for shard in count(first):
         path = pattern.format(prefix=prefix, shard=shard) + suffix
         if not storage.exists(path):
@@ -138,7 +138,7 @@ def is_name_of_dataset(name: str, prefix_name: str) -> bool:
 
 
 def find_temporary_files(storage: Storage, prefix: str) -> list[str]:
-    """Find the temporary files of writers of the dataset with this path prefix, and of no other dataset."""
+    """Find the temporary files that writers of the dataset with this path prefix have created."""
     folder, prefix_name = os.path.split(prefix)
     names = [name for name in storage.list_names(folder) if ".tmp-" in name]
     return [os.path.join(folder, name) for name in names if _is_temporary_file_of(name, prefix_name)]
@@ -151,7 +151,7 @@ def _is_temporary_file_of(name: str, prefix_name: str) -> bool:
     final = match["name"]
     if final in {f".{prefix_name}{suffix}" for suffix in _DATASET_SUFFIXES}:
         return True
-    if _is_temporary_file_of(final, prefix_name):  # This is an unfinished part record.
+    if _is_temporary_file_of(final, prefix_name):  # This is an unfinished `PART_SUFFIX` file.
         return True
     # Sidecars are hidden files whose names end with a suffix of their own, as in ``.train.rec.rmx``.
     candidates = {final, os.path.splitext(final.removeprefix("."))[0]}

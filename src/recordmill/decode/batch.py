@@ -59,7 +59,7 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
     specs : mapping of str to Image, Mask, Raw, Text, Boxes or Keypoints
         Spec of each output, by the name of the output. Columns without a spec are returned unchanged.
     rng : Draws or int, optional
-        Random numbers, or a seed. Required if a spec has random steps.
+        Random numbers, or a seed. Required if a spec has random transforms.
     epoch : int
         Epoch of the random numbers if `rng` is a seed.
     positions : array_like of int, shape (n,), optional
@@ -97,8 +97,8 @@ def decode_batch(  # noqa: PLR0913 (the options of one call)
     MissingExtraError
         If ``decoder="pillow"`` is set and Pillow is not installed.
     ValueError, TypeError
-        If specs contradict each other, if a spec has random steps and `rng` is missing, or if an array in `out` has
-        another shape or dtype.
+        If specs contradict each other, if a spec has random transforms but `rng` is missing, or if an array in `out`
+        has another shape or dtype.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def check_specs(specs: Any) -> None:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CompiledSpecs:
-    """The specs of a batch, with everything that is computed from them before images are read.
+    """The specs of a batch, and all values that are computed from the specs before images are read.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def _parse_positions(positions: ArrayLike | None, count: int) -> NDArray[np.int6
 
 
 def _parse_entry_points(entry_points: Any, images: list[str], count: int) -> dict[str, Sequence[Any]]:
-    """Check the argument `entry_points`, and return a dict from names of image features to entry points."""
+    """Check the argument `entry_points`, and return a dict that maps names of image features to entry points."""
     if not isinstance(entry_points, Mapping):
         if len(images) != 1:
             raise FeatureError(

@@ -1,4 +1,4 @@
-"""Convert the data that callers pass to columns of a batch, and read rows of columns."""
+"""Convert arguments of callers to columns of a batch, and read rows of columns."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from recordmill.errors import FeatureError
 from recordmill.types import Ragged
 
-# Rows with at least this many values on average are copied one by one. Shorter rows are copied together, by indexing
-# with the positions of all values. This would be slower for long rows, and the positions of bytes take eight
-# times the memory of the values.
+# Rows with at least this many values on average are copied one by one. Shorter rows are copied in one indexing
+# operation with the positions of all values. For long rows, this operation would be slower, and its positions would
+# need eight times the memory of byte values.
 _MIN_LONG_ROW = 192
 
 Columns = dict[str, Any]
 
 
 def parse_columns(data: Any, features: Sequence[str]) -> Columns:
-    """Return the columns of a batch by name. Data without names is the column of the only feature in `features`."""
+    """Convert data to a dict of columns. If the data have no feature names, they are the column of the only feature."""
     if isinstance(data, Mapping):
         columns = dict(data)
     elif isinstance(data, Sequence) and data and all(isinstance(example, Mapping) for example in data):
@@ -117,7 +117,7 @@ class ByteRows(Sequence[memoryview]):
 
 
 def byte_rows(column: Any, name: str) -> Sequence[Any]:
-    """Return a column as one byte string per sample; raise FeatureError for other values."""
+    """Convert a column to a sequence with one byte string per sample; raise FeatureError if it has other values."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "S":
         raise FeatureError(
             f"feature '{name}' must be a list of bytes, got an array of {column.dtype}, which has lost trailing zeros"
@@ -162,7 +162,7 @@ def take_payloads(payloads: Any, rows: NDArray[np.int64]) -> list[Any]:
 
 
 def read_lengths(column: Any, name: str) -> list[int]:
-    """Read a feature with one length per sample; raise FeatureError for other values."""
+    """Read a feature with one length per sample; raise FeatureError if a value is not a length."""
     lengths = []
     for position, row in enumerate(column):
         value = np.asarray(row).ravel()

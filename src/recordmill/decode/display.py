@@ -1,4 +1,4 @@
-"""Convert decoded images to 8-bit pixels, and masks of class labels to colors, for people to look at."""
+"""Convert decoded images to 8-bit pixels, and masks of class labels to colors, for display."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _to_levels(pixels: NDArray[Any], output: OutputFormat | None) -> NDArray[np.
     numbers = np.nan_to_num(numbers, nan=low, posinf=high, neginf=low)
     if output is not None and pixels.dtype.kind == "f":
         levels = _invert_normalization(numbers, output)
-        # Values outside of this range were changed by a function after the decode stage.
+        # If values are outside of this range, a function has changed them after the decode stage.
         if levels is not None and levels.min() >= -_TOLERANCE and levels.max() <= 255 + _TOLERANCE:
             return _round(levels)
     if low >= 0 and high <= (1 if pixels.dtype.kind == "f" else 255):
@@ -83,7 +83,7 @@ def _to_levels(pixels: NDArray[Any], output: OutputFormat | None) -> NDArray[np.
 
 
 def _invert_normalization(numbers: NDArray[np.float32], output: OutputFormat) -> NDArray[np.float32] | None:
-    """Return the 8-bit levels before `mean` and `std`; None if the number of channels has changed since."""
+    """Return the 8-bit levels before normalization by `mean` and `std`; None if the channel count has changed."""
     mean, std = np.array(output.mean or (0,), np.float32), np.array(output.std or (1,), np.float32)
     if not {mean.size, std.size} <= {1, numbers.shape[2]}:
         return None
@@ -96,7 +96,7 @@ def _round(levels: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def to_labels(mask: NDArray[Any]) -> NDArray[np.uint8]:
-    """Convert class labels of any integer type to 8 bits: 0 and 255 are background, larger labels reuse colors."""
+    """Convert class labels of any integer type to 8 bits: 0 and 255 are background, labels above 255 reuse colors."""
     is_background = (mask <= 0) | (mask == 255)
     labels: NDArray[np.uint8] = ((mask.astype(np.int64) - 1) % 254 + 1).astype(np.uint8)
     labels[is_background] = 0
@@ -108,7 +108,8 @@ def encode_mask(mask: NDArray[np.uint8]) -> bytes:
     height, width = mask.shape
     header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + bytes([8, 3, 0, 0, 0])
     opacity = bytes(0 if label in _TRANSPARENT else round(255 * MASK_OPACITY) for label in range(256))
-    rows = np.zeros((height, width + 1), np.uint8)  # Each row begins with the number of its filter, 0.
+    # In a PNG, each row of pixels begins with the number of a filter; 0 means no filter.
+    rows = np.zeros((height, width + 1), np.uint8)
     rows[:, 1:] = mask
     chunks = (
         (b"IHDR", header),

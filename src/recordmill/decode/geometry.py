@@ -64,7 +64,7 @@ class GeometryPlan:
         return len(self.windows)
 
     def __getitem__(self, rows: Bools | Ints) -> GeometryPlan:
-        """Return the plan of the selected images."""
+        """Return the plan for a subset of the images."""
         matrices = None if self.matrices is None else self.matrices[rows]
         return GeometryPlan(self.windows[rows], self.resized[rows], self.crops[rows], self.flips[rows], matrices)
 
@@ -139,7 +139,7 @@ def list_given_features(spec: Image) -> list[str]:
 
 
 def read_given_geometry(read_column: Callable[[str], Any], spec: Image) -> GivenGeometry:
-    """Read the windows of GivenCrop and the flips of GivenFlip from their features, if `spec` contains them."""
+    """Read crop windows and flips from features of the samples, if `spec` contains GivenCrop or GivenFlip."""
     windows = flips = None
     if isinstance(spec.crop, GivenCrop):
         windows = _read_numbers(read_column(spec.crop.feature), spec.crop.feature, 4, "iu").astype(np.int64)
@@ -198,7 +198,7 @@ def plan_geometry(
         Widths and heights of the decoded, upright images.
     spec : Image
     draws : Draws, optional
-        Required if the spec has random steps.
+        Required if the spec has random transforms.
     positions : ndarray of int64, shape (n,)
         Positions of the samples in the epoch.
     given : GivenGeometry, optional
@@ -275,7 +275,7 @@ def _get_padding(crop: RandomCrop) -> tuple[int, int, int, int]:
 
 
 def _enlarge_to_crop(sizes: Ints, crop: CenterCrop | RandomCrop) -> Ints:
-    """Enlarge sizes until the height, then the width, is at least that of the crop, like MXNet's ImageRecordIter."""
+    """Enlarge small images to the height, then to the width of the crop, as MXNet's ImageRecordIter does."""
     left, top, right, bottom = _get_padding(crop) if isinstance(crop, RandomCrop) else (0, 0, 0, 0)
     goal = np.maximum(_to_width_and_height(crop) - (left + right, top + bottom), 1)
     for side, other in ((1, 0), (0, 1)):
@@ -291,7 +291,7 @@ def _enlarge_to_crop(sizes: Ints, crop: CenterCrop | RandomCrop) -> Ints:
 def _place_crops(
     sizes: Ints, spec: Image, crop: CenterCrop | RandomCrop, draws: Draws | None, positions: Ints
 ) -> tuple[Ints, Ints]:
-    """Return the upper left corner of each crop, and the size of the padded image minus the size of the crop."""
+    """Return the upper left corner of each crop, and the size difference between the padded image and the crop."""
     room = sizes - _to_width_and_height(crop)
     if isinstance(crop, CenterCrop):
         half = room // 2 if find_preset(spec.like).center == "floor" else np.rint(room / 2).astype(np.int64)
@@ -321,7 +321,7 @@ def _plan_flips(flip: Any, draws: Draws | None, positions: Ints, given: GivenGeo
 
 def _require_draws(draws: Draws | None) -> Draws:
     if draws is None:
-        raise ValueError("specs with random steps require rng=seed or rng=Draws(seed, epoch)")
+        raise ValueError("specs with random transforms require rng=seed or rng=Draws(seed, epoch)")
     return draws
 
 
@@ -329,7 +329,7 @@ def _draw_crop_windows(sizes: Ints, crop: RandomResizedCrop, draws: Draws, posit
     words = draws.words(positions, Stage.CROP, 2 * ATTEMPTS + 2)
     shapes, fits = choose_fitting_rectangles(sizes, crop.scale, crop.ratio, words_to_uniform(words[:, : 2 * ATTEMPTS]))
     if not fits.all():
-        shapes[~fits] = _largest_crops_in_ratio(sizes[~fits], crop.ratio)
+        shapes[~fits] = _find_largest_crop_sizes(sizes[~fits], crop.ratio)
     room = sizes - shapes
     corners = words_to_integers(words[:, 2 * ATTEMPTS :], room + 1)
     corners[~fits] = room[~fits] // 2
@@ -339,7 +339,7 @@ def _draw_crop_windows(sizes: Ints, crop: RandomResizedCrop, draws: Draws, posit
 def choose_fitting_rectangles(
     sizes: Ints, scale: tuple[float, float], ratio: tuple[float, float], unit: NDArray[np.float64]
 ) -> tuple[Ints, Bools]:
-    """Return, for each image, the first of `ATTEMPTS` random rectangles that fits into it, and whether one fits.
+    """Return, for each image, the first of `ATTEMPTS` random rectangles that fits, and whether any fits.
 
     The area is uniform in `scale`, the logarithm of width / height is uniform in `ratio`. `unit` holds two numbers in
     [0, 1) for each attempt.
@@ -352,8 +352,8 @@ def choose_fitting_rectangles(
     return tried[np.arange(len(sizes)), fits.argmax(axis=1)], fits.any(axis=1)
 
 
-def _largest_crops_in_ratio(sizes: Ints, ratio: tuple[float, float]) -> Ints:
-    """Return the largest crop size in each image. The width / height of a crop is in the range `ratio`."""
+def _find_largest_crop_sizes(sizes: Ints, ratio: tuple[float, float]) -> Ints:
+    """Return, for each image, the size of the largest crop whose width / height is in the range `ratio`."""
     width, height = sizes.astype(np.float64).T
     aspect = width / np.maximum(height, 1)
     widths: Any = np.where(aspect > ratio[1], np.rint(height * ratio[1]), width)
@@ -373,7 +373,7 @@ def _draw_inverse_matrices(affine: RandomAffine, sizes: Ints, draws: Draws, posi
 
 
 def build_inverse_matrices(sizes: Ints, angles: Any, shifts: NDArray[np.float64], scales: Any, shears: Any) -> Matrices:
-    """Return the inverse matrix of each map. A map shears along x, scales, rotates clockwise and shifts an image."""
+    """Return the inverse matrices of affine maps, which shear along x, scale, rotate clockwise and shift an image."""
     cos, sin, tan = _apply_math(math.cos, angles), _apply_math(math.sin, angles), _apply_math(math.tan, shears)
     a, b, c, d = cos, -cos * tan - sin, sin, -sin * tan + cos
     inverse = np.stack([d, -b, -c, a], axis=-1).reshape(-1, 2, 2) / np.asarray(scales)[:, None, None]
@@ -384,5 +384,5 @@ def build_inverse_matrices(sizes: Ints, angles: Any, shifts: NDArray[np.float64]
 
 
 def _apply_math(function: Callable[[float], float], values: Any) -> NDArray[np.float64]:
-    """Apply a function of `math`. NumPy's version may differ in the last bit, which can change a pixel."""
+    """Apply a function of `math`. The NumPy function may differ in the last bit, which can change a pixel."""
     return np.fromiter(map(function, np.asarray(values, np.float64).tolist()), np.float64, len(values))

@@ -150,7 +150,7 @@ def decode_png(
     window: Window | None = None,
     max_pixels: int = MAX_PIXELS,
 ) -> Pixels:
-    """Decode a PNG with the channels and the bit depth of the file.
+    """Decode a PNG, and keep the channels and the bit depth of the file.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
 def _resolve_options(
     like: Like, channels: Any, orientation: Any, dct: Any, upsampling: Any, scale: Any, dtype: Any
 ) -> tuple[DecodeOptions, Orientation, bool]:
-    """Return the decode options, "apply" or "ignore" for the EXIF orientation, and True if the channel order is BGR."""
+    """Return the decode options, the EXIF mode ("apply" or "ignore"), and True if the channel order is BGR."""
     compiled = compile_image_spec(
         Image(
             like=like,
@@ -299,7 +299,7 @@ def _parse_window(window: Any) -> Window | None:
 def _find_stored_window(
     data: Any, options: DecodeOptions, window: Window | None, max_pixels: int
 ) -> tuple[Window | None, int] | None:
-    """Return the window in the stored image and the EXIF orientation; None if the file is unsupported natively."""
+    """Return the window in the stored image and the EXIF orientation; None if not supported by the native decoder."""
     header = read_native_header(data, options, upright=True, max_pixels=max_pixels)
     if header is None:
         return None
@@ -341,7 +341,7 @@ def _drop_single_channel(pixels: Pixels) -> Pixels:
 
 
 def _check_recovery_options(recover: bool, acceptable_fraction: float | None, orientation: str) -> bool:
-    """Check the options for damaged files; return True if they allow damaged files."""
+    """Check the options for damaged files; return True if damaged files are allowed."""
     if acceptable_fraction is not None and not 0 <= acceptable_fraction <= 1:
         raise ValueError(f"acceptable_fraction must be from 0 to 1, got {acceptable_fraction}")
     accepts_damage = recover or acceptable_fraction is not None

@@ -75,7 +75,7 @@ def image_sizes(
 
 @suggest_arguments
 def find_entry_points(payloads: Any, *, max_share: float = 0.01, threads: int = 1) -> Ragged:
-    """Find the entry points of JPEG files, at which decoding can start. A crop then does not need the rows above it.
+    """Find the entry points of JPEG files, at which decoding can start, so that rows above a crop are not decoded.
 
     Parameters
     ----------

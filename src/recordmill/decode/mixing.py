@@ -12,7 +12,7 @@ from recordmill.decode.random import Draws, Stage, draw_beta, parse_rng
 from recordmill.decode.specs.base import check_number
 from recordmill.suggestions import suggest_arguments
 
-_FIRST_RECTANGLE_NUMBER = 1024  # Random numbers before this number determine the mixing weight.
+_FIRST_RECTANGLE_NUMBER = 1024  # The random numbers before this number determine the mixing weight.
 
 
 @suggest_arguments
@@ -26,7 +26,7 @@ def mixup(
     alpha: float = 0.2,
     num_classes: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.float32]]:
-    """Blend each image and label of a batch with the image and label before it, and the first with the last.
+    """Blend each image and its label with the previous image and label of the batch; the first with the last.
 
     Parameters
     ----------

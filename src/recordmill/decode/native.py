@@ -54,7 +54,7 @@ class Headers:
 
     @property
     def decoded_sizes(self) -> Ints:
-        """Width and height, shape (n, 2), at which the upright images are decoded; may be reduced."""
+        """Width and height of the upright images after decoding at a full or reduced size, shape (n, 2)."""
         return self.table[:, 2:4]
 
     @property
@@ -96,7 +96,7 @@ def read_headers(
 
 
 def decode_images(plan: ImagePlan, out: Any, threads: int, decoder: str) -> RowErrors:
-    """Decode image ``i`` to ``out[i]``, a row of an array or an entry of a list; return the errors by row."""
+    """Decode image ``i`` to ``out[i]``; return the errors by row. `out` is an array or a list."""
     if not len(plan):
         return {}
     if decoder == "pillow":
@@ -114,7 +114,7 @@ def decode_images(plan: ImagePlan, out: Any, threads: int, decoder: str) -> RowE
 
 
 def decode_masks(plan: MaskPlan, out: Any, threads: int, decoder: str) -> RowErrors:
-    """Decode mask ``i`` to ``out[i]``, a row of an array or an entry of a list; return the errors by row."""
+    """Decode mask ``i`` to ``out[i]``; return the errors by row. `out` is an array or a list."""
     if not len(plan):
         return {}
     if decoder == "pillow":
@@ -169,7 +169,7 @@ def _decode_with_pillow(plan: ImagePlan | MaskPlan, out: Any, rows: Ints, thread
 
 
 def _store_decoded(results: Sequence[Any], out: Any, convert: Callable[[Any], NDArray[Any]]) -> Refused:
-    """Store natively decoded images in `out`; return the row and the error parts of each image that was refused."""
+    """Store natively decoded images in `out`; return the row and the error parts of each image that was not decoded."""
     refused = []
     for row, (image, fault) in enumerate(results):
         if image is None:

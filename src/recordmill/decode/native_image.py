@@ -63,7 +63,7 @@ def try_native(decode: Callable[[], Any]) -> NDArray[Any] | None:
 
 
 def window_error(expected: str, window: Sequence[int]) -> ImageError:
-    """Create the error for a window that is invalid or does not lie within the image."""
+    """Create the error for a window that is invalid or reaches beyond the image."""
     found = ", ".join(map(str, window))
     return ImageError(_MESSAGES["bad_window"], kind="bad_window", expected=expected, found=found)
 
@@ -78,7 +78,7 @@ def check_window(window: Window, image_width: int, image_height: int) -> None:
 def read_native_header(
     data: Any, options: DecodeOptions, *, upright: bool, max_pixels: int
 ) -> tuple[int, int, int] | None:
-    """Return decoded width, decoded height and orientation; None if the image is not supported natively."""
+    """Return decoded width, decoded height and orientation; None if the native decoder does not support the image."""
     numbers, refused = _core.image_headers([data], native_options(options, max_pixels), upright)
     if refused:
         if refused[0][1][0] in _FINAL:
@@ -132,7 +132,7 @@ def transform_image(
 def apply_plan(pixels: NDArray[Any], plan: ImagePlan) -> NDArray[Any]:
     """Apply all operations of a plan, except decoding, to one decoded image."""
     output = plan.output
-    if output.scale_first:  # `change_image` does not apply scale_first.
+    if output.scale_first:  # Scale here, because the native function `change_image` ignores scale_first.
         brightest = 65535 if pixels.dtype == np.uint16 else 255
         pixels = pixels.astype(np.float32) * np.float32(output.white / brightest)
     flat = np.ascontiguousarray(pixels).reshape(-1)

@@ -25,14 +25,14 @@ _LOSSY_FORMATS, _LOSSY_TIFF_COMPRESSIONS = ("JPEG", "MPO", "AVIF"), ("jpeg", "ti
 _JPEG_SIGNATURE, _PNG_SIGNATURE = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
 _PNG_DEPTH, _PNG_COLOR_TYPE = 24, 25  # Byte offsets of these fields in a PNG file.
 _TIFF_SIGNATURES = (b"II*\x00", b"MM\x00*")
-_TIFF_BITS_PER_SAMPLE, _EXIF_ORIENTATION = 258, 0x0112  # Numbers of these TIFF and EXIF tags.
+_TIFF_BITS_PER_SAMPLE, _EXIF_ORIENTATION = 258, 0x0112  # Tag numbers in TIFF and EXIF.
 
 _CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "I;16": 1}  # Number of channels by Pillow mode.
-# libpng ignores a gamma that differs from 1 by less than this.
+# libpng ignores a gamma if its difference from 1 is smaller than this number.
 _MIN_GAMMA_DIFFERENCE = 0.05
 
-# Limits of a JPEG, because a small file may have thousands of scans that each visit all blocks. The native decoder has
-# the same limits.
+# Limits of the work for a JPEG. Even a small file may have thousands of scans, each of which visits all blocks. The
+# native decoder has the same limits.
 MAX_SCANS = 500
 MAX_BLOCK_VISITS = 1 << 27
 _START_OF_SCAN, _END_OF_IMAGE = 0xDA, 0xD9
@@ -236,7 +236,7 @@ def count_scans(data: Any, limit: int) -> int:
 
 
 def read_pixels(image: Image, options: DecodeOptions) -> NDArray[Any]:
-    """Decode an image that `prepare_image` has configured to an array of shape (height, width, channels)."""
+    """Decode an image to an array of shape (height, width, channels); call `prepare_image` first."""
     image.load()
     if image.mode[0] in "IF":
         pixels = _read_16_bit_gray(image, options)
@@ -257,7 +257,7 @@ def _to_array(image: Image) -> NDArray[np.uint8]:
 
 
 def _find_stored_mode(image: Image) -> str:
-    """Find the Pillow mode for channels="stored": palettes become colors, and transparency becomes a channel."""
+    """Find the Pillow mode for channels="stored": palette indices become colors, and transparency becomes a channel."""
     if image.mode[0] in "IF":
         return "I;16"
     transparent = image.has_transparency_data
@@ -327,7 +327,7 @@ def _check_gamma(image: Image) -> None:
 
 
 def _rgb_to_gray_opencv(rgb: NDArray[np.uint8], bits: int = 14) -> NDArray[np.uint8]:
-    """Convert RGB to gray with rounding, as OpenCV does for file formats whose library cannot convert to gray."""
+    """Convert RGB to gray with rounding, as OpenCV does if the library of the file format cannot convert to gray."""
     weights = (4899, 9617, 1868) if bits == 14 else (9798, 19235, 3735)
     return _weighted_sum(rgb, weights, bits, 1 << (bits - 1))
 
@@ -374,10 +374,10 @@ def _read_stored_values(image: Image, data: Any) -> NDArray[Any]:
     if image.mode.startswith("I"):
         return np.asarray(to_16_bits(image)).astype(np.uint16)
     levels = np.asarray(image).astype(np.uint8)
-    return levels // _gray_scale_factor(image, data)
+    return levels // _find_gray_factor(image, data)
 
 
-def _gray_scale_factor(image: Image, data: Any) -> np.uint8:
+def _find_gray_factor(image: Image, data: Any) -> np.uint8:
     """Return the factor by which Pillow multiplied the values of a 2-bit or 4-bit gray PNG; 1 for other images."""
     head = bytes(memoryview(data)[:26])
     if image.format != "PNG" or image.mode != "L" or head[_PNG_COLOR_TYPE] != 0:

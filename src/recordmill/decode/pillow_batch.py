@@ -21,7 +21,7 @@ from recordmill.errors import ImageError, MissingExtraError
 Pixels = NDArray[Any]
 RowErrors = dict[int, Exception]
 
-_SCALE_COLUMN = 12  # Column of `ImagePlan.geometry` that has the denominator of the decoded size.
+_SCALE_COLUMN = 12  # Column of `ImagePlan.geometry` that contains the denominator of the decoded size.
 
 
 def read_headers(
@@ -66,7 +66,7 @@ def _call_for_rows(function: Callable[[int], None], count: int, threads: int) ->
 
 
 def _decode_image(plan: ImagePlan) -> Pixels:
-    """Decode the image of a plan that has one image."""
+    """Decode the only image of a plan."""
     data, scale = plan.payloads[0], int(plan.geometry[0, _SCALE_COLUMN])
     options = plan.options if scale == 1 else replace(plan.options, scale=scale)
     with open_image(data) as image:
@@ -99,7 +99,7 @@ def _channel_error(name: str, kind: str, channels: int, found: int) -> ImageErro
 
 
 def _apply_plan_to_window(pixels: Pixels, plan: ImagePlan) -> Pixels:
-    """Crop a decoded image to the window of its plan, and apply the rest of the plan."""
+    """Crop a decoded image to the window of its plan, and apply all other operations of the plan."""
     x, y, width, height = plan.geometry[0, :4].tolist()
     geometry = plan.geometry.copy()
     geometry[0, :2], geometry[0, _SCALE_COLUMN] = 0, 1
@@ -109,7 +109,7 @@ def _apply_plan_to_window(pixels: Pixels, plan: ImagePlan) -> Pixels:
 
 
 def _decode_mask(plan: MaskPlan) -> Pixels:
-    """Decode the mask of a plan that has one mask."""
+    """Decode the only mask of a plan."""
     job = plan.job
     classes = read_classes(job.payloads[0], upright=plan.upright, max_pixels=job.reading.max_pixels)[:, :, None]
     if plan.dtype != "uint8" or classes.dtype != np.uint8:

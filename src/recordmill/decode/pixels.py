@@ -33,7 +33,7 @@ def to_stored_window(window: Window, size: tuple[int, int], orientation: int) ->
 
 
 def crop_pixels(pixels: Pixels, window: Window, mode: str = "constant", fill: Any = 0) -> Pixels:
-    """Crop an image. Where the window reaches beyond the image, the result is padded."""
+    """Crop an image. Pad the result if the window reaches beyond the image."""
     x, y, width, height = window
     if x >= 0 and y >= 0 and y + height <= pixels.shape[0] and x + width <= pixels.shape[1]:
         return pixels[y : y + height, x : x + width]

@@ -1,4 +1,4 @@
-"""Compiled plans of batches of images: a spec, sizes and random parameters as arrays that the native module reads.
+"""Plans for decoding batches of images. Plans store sizes and random parameters in arrays that the native module reads.
 
 `compile_image_spec` compiles a spec once. `plan_images` adds the arrays of one batch. The native module and Pillow
 decode from the same `ImagePlan`.
@@ -32,8 +32,8 @@ from recordmill.decode.specs.image import Image
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Value of `max_pixels` in plans, which need no limit: image headers are checked before a plan is made, and the memory
-# of the pixels is allocated according to the header.
+# Value of `max_pixels` in plans. Plans need no limit, because the limit is applied to image headers before a plan is
+# built, and the memory of the pixels is allocated according to the header.
 NO_LIMIT = 1 << 40
 
 
@@ -60,7 +60,7 @@ class Border:
 
 
 class ColorStep(NamedTuple):
-    """One color step, such as brightness, with its parameters for n images, as the native module reads it.
+    """One color operation, such as brightness, and its parameters for n images, as the native module reads them.
 
     Parameters
     ----------
@@ -202,13 +202,13 @@ class MaskPlan:
         return len(self.job)
 
     def __getitem__(self, rows: Ints) -> MaskPlan:
-        """Return the plan of the selected masks."""
+        """Return the plan for a subset of the masks."""
         return replace(self, job=self.job[rows], sizes=None if self.sizes is None else self.sizes[rows])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CompiledImageSpec:
-    """An image spec, with everything that is computed from it before images are read.
+    """An image spec, and all values that are computed from the spec before images are read.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Random numbers that depend only on seed, epoch, position and stage, not on earlier draws."""
+"""Random numbers that depend only on seed, epoch, position and stage, and not on previous random numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HALF = np.uint64(32)
 
 
 class Stage(IntEnum):
-    """Stage numbers, which give each random transform its own random numbers. Callers may use 4,096 and above."""
+    """One number per random transform, so that transforms use different random numbers. 4,096 and above are free."""
 
     CROP = 1
     FLIP = 2
@@ -155,7 +155,7 @@ class Draws:
         return words_to_integers(words, bounds)
 
     def booleans(self, positions: ArrayLike, stage: int, probability: float, first: int = 0) -> NDArray[np.bool_]:
-        """Return one boolean for each sample, which is True with the given probability.
+        """Return one random boolean for each sample. A boolean is True with the given probability.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class Draws:
         return indices
 
     def normal(self, positions: ArrayLike, stage: int, count: int = 1, first: int = 0) -> NDArray[np.float64]:
-        """Return numbers of the standard normal distribution (Box-Muller); number k uses words 2k and 2k + 1.
+        """Return numbers of the standard normal distribution (Box-Muller). Number k uses words 2k and 2k + 1.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ _SIGNATURES = {
     b"\x89PNG\r\n\x1a\n": "png",
     b"GIF8": "gif",
     b"BM": "bmp",
-    b"II*\0": "tiff",  # both byte orders
+    b"II*\0": "tiff",  # TIFF with either byte order
     b"MM\0*": "tiff",
     b"II+\0": "tiff",  # BigTIFF
     b"MM\0+": "tiff",
@@ -23,7 +23,7 @@ _SIGNATURES = {
 
 
 def find_image_format(data: bytes) -> str | None:
-    """Return "jpeg", "png", "gif", "bmp", "webp" or "tiff" if bytes begin like such a file, else None."""
+    """Return "jpeg", "png", "gif", "bmp", "webp" or "tiff" if bytes begin with such a signature, else None."""
     head = data[:_SIGNATURE_BYTES]
     if head[:4] == b"RIFF" and head[8:] == b"WEBP":
         return "webp"

@@ -113,7 +113,7 @@ class Loader(FrameworkLoader):
 
 
 def _is_cpu_device(device: Any) -> bool:
-    """Return whether a device (None: JAX's default device) is a CPU, which needs no copy."""
+    """Return True if a device is a CPU, so that no copy to the device is required; None is JAX's default device."""
     with require_extra("jax"):
         import jax
     device = device or jax.config.jax_default_device or jax.local_devices()[0]
@@ -121,7 +121,7 @@ def _is_cpu_device(device: Any) -> bool:
 
 
 def _check_batch_sizes(dataset: rm.Dataset, sharding: Any, world_size: int) -> None:
-    """Raise ValueError if the sharding cannot divide each batch of an epoch into equal parts.
+    """Raise ValueError if the sharding cannot divide every batch of an epoch into parts of equal size.
 
     Batches of unknown size are checked when they are converted: a function after `batch` may change sizes, and with a
     filter, the size of the last batch is unknown.
@@ -153,7 +153,7 @@ def _count_sharding_parts(sharding: Any) -> int:
 
 
 def _partial_batch_size(dataset: rm.Dataset, world_size: int) -> int:
-    """Return the number of samples of all ranks in an incomplete last batch; 0 if there is none or it is unknown."""
+    """Return the size of an incomplete last batch, summed over all ranks; 0 if it is complete or unknown."""
     sampler = dataset.create_sampler(0, world_size)
     if sampler.length is None or sampler.last != "keep" or dataset.pipeline.has_filter:
         return 0

@@ -1,4 +1,4 @@
-"""A Keras callback that informs a data source which batches the model was trained on."""
+"""A Keras callback that reports to a data source on which batches the model was trained."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from recordmill.adapters.common import combine_classes, require_extra
 
 
 class TrainingData(Protocol):
-    """Interface of a data source that the callback informs about the progress of ``fit``."""
+    """Interface of a data source to which the callback reports the progress of ``fit``."""
 
     def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:
-        """Prepare for an epoch of ``fit``. `last` is the last epoch, and `steps` the number of batches per epoch."""
+        """Prepare for an epoch of ``fit``; `last` is its last epoch, and `steps` the number of batches per epoch."""
         ...
 
     def batch_ends(self, batch: int) -> None:
@@ -20,7 +20,7 @@ class TrainingData(Protocol):
 
 
 class ProgressCallback:
-    """Reports the batches on which the model was trained, which the data source does not know because Keras prefetches.
+    """Reports on which batches the model was trained. The data source does not know this, because Keras prefetches.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Random access to the batches of one epoch after another, for ``fit``."""
+"""Provide ``fit`` with random access to the batches of the current epoch."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ class PyDataset:
         self.dataset = dataset
         self._select_features = Selection(x, y, sample_weight)
         self._num_batches = len(dataset)
-        # Epoch, its first batch (above 0 after a resume), and the number of its batches on which the model was trained.
+        # Current epoch, position of the first batch (above 0 in a resumed epoch), and number of batches of this epoch
+        # on which the model was trained.
         self._epoch = self._start = self._num_trained = 0
         self._requested: set[int] = set()
         self._has_ended_resumed_epoch = False
@@ -105,7 +106,7 @@ class PyDataset:
         self._requested.clear()
 
     def on_epoch_begin(self) -> None:
-        """Raise RuntimeError if `fit` continues after a resumed epoch, which is shorter; Keras calls this method."""
+        """Raise RuntimeError if `fit` continues after a resumed, shorter epoch; Keras calls this method."""
         if self._has_ended_resumed_epoch:
             raise RuntimeError(
                 "fit uses the length of the resumed epoch for all epochs: finish the resumed epoch with "
@@ -113,15 +114,15 @@ class PyDataset:
             )
 
     def on_epoch_end(self) -> None:
-        """Continue with the next epoch if this one is complete; Keras calls this method."""
-        # To build a model, Keras requests a single batch and then calls this method, too.
+        """Switch to the next epoch if the current epoch is complete; Keras calls this method."""
+        # Keras also calls this method after it has requested a single batch to build a model.
         is_resumed, is_complete = self._start > 0, len(self._requested) == len(self)
         if is_complete and len(self):
             self.set_epoch(self._epoch + 1)
         self._has_ended_resumed_epoch = is_resumed and is_complete
 
     def callback(self) -> Any:
-        """Return a Keras callback that informs this object which batches the model was trained on.
+        """Return a Keras callback that reports to this object on which batches the model was trained.
 
         Returns
         -------
@@ -197,5 +198,5 @@ def _warn_about_workers(workers: int, use_multiprocessing: bool) -> None:
             f"with workers={workers} and use_multiprocessing={use_multiprocessing}, Keras 3 repeats some batches and "
             "delays the others, so saved states are not exact; omit these options, or use recordmill.keras.Stream, "
             "which computes batches in threads",
-            stacklevel=4,  # this function, the constructor, and its decorator
+            stacklevel=4,  # stack frames: this function, the constructor, and the decorator of the constructor
         )

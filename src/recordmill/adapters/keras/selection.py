@@ -1,4 +1,4 @@
-"""Selects the features of a batch that are inputs, targets and sample weights of a model."""
+"""Select the features of a batch that are the inputs, the targets and the sample weights of a model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SelectFunction: TypeAlias = Callable[[dict[str, Any]], tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Selection:
-    """Converts a batch to ``(x,)``, ``(x, y)`` or ``(x, y, sample_weight)``; parameters as in `PyDataset`."""
+    """Converts a batch to ``(x,)``, ``(x, y)`` or ``(x, y, sample_weight)``. `PyDataset` explains the parameters."""
 
     x: FeatureNames | SelectFunction
     y: FeatureNames | None = None
@@ -33,13 +33,14 @@ class Selection:
             raise TypeError(f"sample_weight must be a feature name, got {self.sample_weight!r}")
         if callable(self.x) and (self.y is not None or self.sample_weight is not None):
             raise TypeError(
-                "y and sample_weight cannot be combined with a function as x; let the function return the whole tuple"
+                "y and sample_weight cannot be combined with a function as x; let the function return "
+                "(x, y, sample_weight)"
             )
         if self.sample_weight is not None and self.y is None:
             raise TypeError("sample_weight requires y")
 
     def __call__(self, batch: dict[str, Any]) -> tuple[Any, ...]:
-        """Return the tuple that Keras takes; raise FeatureError if a feature is missing or not a numeric array."""
+        """Convert a batch to the tuple for Keras; raise FeatureError if a feature is missing or not a numeric array."""
         if callable(self.x):
             return tuple(self.x(batch))
         selected = [_select_features(batch, names) for names in (self.x, self.y) if names is not None]

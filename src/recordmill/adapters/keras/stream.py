@@ -55,7 +55,7 @@ class Stream:
             raise TypeError("loader must be a recordmill.Loader, got a Dataset; pass dataset.loader()")
         self._loader = loader
         self._select_features = Selection(x, y, sample_weight)
-        # State after each batch that Keras has requested, but on which the model was not trained yet.
+        # States after the batches that Keras has requested but on which the model was not trained yet.
         self._pending: deque[dict[str, Any]] = deque()
         self._trained: dict[str, Any] | None = None
         self._start: dict[str, Any] | None = None
@@ -84,7 +84,7 @@ class Stream:
             self._loader.load_state_dict(self._trained)
         self._pending.clear()
         self._start = None
-        num_empty = 0  # one empty epoch is normal: an epoch that was resumed at its end has no batch
+        num_empty = 0  # One empty epoch is normal, because an epoch that is resumed at its end has no batches.
         while num_empty < _MAX_EMPTY_EPOCHS:
             num_empty += 1
             epoch = iter(self._loader)
@@ -96,7 +96,7 @@ class Stream:
         raise ValueError(f"{_MAX_EMPTY_EPOCHS} epochs in a row had no batch; check the filter of {self._loader!r}")
 
     def callback(self) -> Any:
-        """Return a Keras callback that informs this object which batches the model was trained on.
+        """Return a Keras callback that reports to this object on which batches the model was trained.
 
         Returns
         -------
@@ -148,5 +148,5 @@ class Stream:
 
     def __repr__(self) -> str:
         """Return a readable representation."""
-        # If the stream itself is passed to fit, this text is all that the error of Keras shows.
+        # Keras shows this text in an error if the stream itself, and not its batches, is passed to fit.
         return f"Stream({self._loader!r}, {self._select_features!r}); pass stream.batches() to fit"

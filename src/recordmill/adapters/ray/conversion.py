@@ -114,5 +114,6 @@ def _convert_in_tasks(runner: TaskRunner) -> Iterator[ConvertChunk]:
 def _convert_chunk(converter: Converter, positions: Positions, first: int) -> ConvertedChunk:
     """Convert a chunk in a worker."""
     chunk = converter.convert(positions, first)
-    # Ray passes arrays without copies; blocks of the native module cannot be pickled.
+    # Wrap the memory of the native module in arrays, which Ray passes without copies. The native objects cannot be
+    # pickled.
     return replace(chunk, framed=[replace(part, data=np.frombuffer(part.data, np.uint8)) for part in chunk.framed])

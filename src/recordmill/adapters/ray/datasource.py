@@ -49,7 +49,7 @@ class Segment:
 
 
 def divide_shards(shards: Sequence[tuple[tuple[str, ...], NDArray[np.int64]]], num_tasks: int) -> list[list[Segment]]:
-    """Divide the records of shards into lists of segments with about the same number of bytes, in order.
+    """Divide the records of shards, in order, into lists of segments. All lists have about the same number of bytes.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def read(
     collection = cast("ShardCollection", dataset.origin.sources[0])
     shards = [(tuple(reader.shard.paths), np.asarray(reader.index.lengths)) for reader in collection.readers]
     source = _ReadOptions({**options, "schema": _select_features(dataset.schema, columns)}, dict(decode or {}))
-    datasource = _create_datasource_class()(shards, source, _find_decoded_bytes(shards, source))
+    datasource = _create_datasource_class()(shards, source, _measure_decoded_bytes(shards, source))
     return ray.data.read_datasource(datasource, override_num_blocks=None if parallelism == -1 else parallelism)
 
 
@@ -166,8 +166,8 @@ class _ReadOptions:
     specs: dict[str, Any]
 
 
-def _find_decoded_bytes(shards: Sequence[tuple[tuple[str, ...], Any]], source: _ReadOptions) -> int:
-    """Decode the first record, and return the bytes that its decoded features take."""
+def _measure_decoded_bytes(shards: Sequence[tuple[tuple[str, ...], Any]], source: _ReadOptions) -> int:
+    """Decode the first record, and return the number of bytes of its decoded features."""
     files = next((files for files, lengths in shards if len(lengths)), None)
     if not source.specs or files is None:
         return 0
@@ -177,7 +177,7 @@ def _find_decoded_bytes(shards: Sequence[tuple[tuple[str, ...], Any]], source: _
 
 @cache
 def _create_datasource_class() -> Any:
-    """Return the class, which is created here because its base class is part of Ray."""
+    """Create the data source class on first use, because its base class is part of Ray."""
     from ray.data import Datasource, ReadTask
     from ray.data.block import BlockMetadata
 
@@ -196,25 +196,27 @@ def _create_datasource_class() -> Any:
             """Return tasks that each read about the same number of bytes."""
             limits = {} if per_task_row_limit is None else {"per_task_row_limit": per_task_row_limit}
             return [
-                ReadTask(partial(_read_segments, self._source, segments), self._describe(segments), **limits)
+                ReadTask(
+                    partial(_read_segments, self._source, segments), self._create_block_metadata(segments), **limits
+                )
                 for segments in divide_shards(self._shards, parallelism)
             ]
 
-        def _describe(self, segments: list[Segment]) -> Any:
+        def _create_block_metadata(self, segments: list[Segment]) -> Any:
             num_rows = sum(segment.stop - segment.start for segment in segments)
             known = {
                 "num_rows": num_rows,
                 "size_bytes": sum(segment.num_bytes for segment in segments) + num_rows * self._row_bytes,
                 "input_files": [path for segment in segments for path in segment.files],
             }
-            # Versions of Ray differ in the other fields.
+            # Set all other fields to None, because they differ between versions of Ray.
             return BlockMetadata(**{field.name: known.get(field.name) for field in fields(BlockMetadata)})
 
     return RecordmillDatasource
 
 
 def _read_segments(source: _ReadOptions, segments: list[Segment]) -> Iterator[pa.Table]:
-    """Yield the records of segments as tables of limited size, in a worker."""
+    """In a worker, read the records of segments and yield them as tables of limited size."""
     block_bytes = _DECODED_BLOCK_BYTES if source.specs else _BLOCK_BYTES
     for segment in segments:
         dataset = rm.open(segment.files, **source.options)
@@ -228,7 +230,7 @@ def _read_segments(source: _ReadOptions, segments: list[Segment]) -> Iterator[pa
 
 
 def _build_table(dataset: rm.Dataset, decoded: Mapping[str, Any]) -> pa.Table:
-    """Read all samples as a table; arrays of two and more axes become tensor columns."""
+    """Read all samples as a table; arrays with two or more axes become tensor columns."""
     from ray.data.extensions import ArrowTensorArray
 
     converter = create_converter(dataset, "rm.ray.read")

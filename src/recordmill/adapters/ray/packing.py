@@ -1,4 +1,4 @@
-"""`pack` on a Ray cluster: one task for each part of a plan."""
+"""`pack` on a Ray cluster: each task packs one part of a plan."""
 
 from __future__ import annotations
 

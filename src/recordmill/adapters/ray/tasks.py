@@ -1,4 +1,4 @@
-"""Run functions as Ray tasks, with a limited number at a time, and repeat tasks whose worker or node has died."""
+"""Run functions as Ray tasks: limit the number of concurrent tasks, and repeat tasks whose worker or node has died."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from recordmill.errors import WorkerError
 from recordmill.shards.paths import list_paths
 from recordmill.storage.addresses import absolute_path
 
-# Number of submitted tasks for each task that can run at the same time, so that no CPU waits for the driver.
+# Number of tasks to submit for each task that can run at the same time. Queued tasks keep CPUs busy until the driver
+# submits the next ones.
 _QUEUED_PER_CPU = 2
 # Seconds after which the number of CPUs of the cluster is read again.
 _WAIT_S = 1.0
@@ -22,7 +23,7 @@ _MEMORY_HINT = "reserve memory for each task with memory=, so that fewer tasks r
 
 @dataclass(frozen=True, slots=True)
 class TaskOptions:
-    """Resources of each task, and how often a task is repeated.
+    """Resources of each task, and maximum number of repetitions of a task.
 
     Parameters
     ----------
@@ -77,10 +78,10 @@ class TaskRunner:
         self._function, self._shared = function, self._ray.put(shared)
         self._slots, self._counted = 0, -_WAIT_S
         # If a task is killed for lack of memory, Ray repeats it without limit. Therefore, repetitions are counted here.
-        self._task = self._ray.remote(num_cpus=options.num_cpus, memory=options.memory, max_retries=0)(_call)
+        self._task = self._ray.remote(num_cpus=options.num_cpus, memory=options.memory, max_retries=0)(_call_in_worker)
 
     def run(self, inputs: Sequence[Any]) -> Generator[tuple[int, Any]]:
-        """Call the function with each input; yield the number and the result of each task as soon as it ends.
+        """Call the function with each input; yield the position of the input and the result as soon as a task ends.
 
         A result is a `TaskFailure` if the function raised an error. If the caller closes the generator, running tasks
         are cancelled.
@@ -97,8 +98,8 @@ class TaskRunner:
                 for reference in finished:
                     position = running.pop(reference)
                     try:
-                        result = self._get(reference)
-                    except self._crashes() as error:
+                        result = self._fetch_result(reference)
+                    except self._list_crash_errors() as error:
                         attempts[position] = attempts.get(position, 0) + 1
                         if attempts[position] <= self._options.max_retries:
                             running[self._submit(inputs[position])] = position
@@ -114,8 +115,8 @@ class TaskRunner:
         for _ in range(num_attempts):
             reference = self._task.remote(self._function, self._shared, *args)
             try:
-                return self._get(reference)
-            except self._crashes() as error:
+                return self._fetch_result(reference)
+            except self._list_crash_errors() as error:
                 crash = error
         return TaskFailure(_describe_crash(crash, num_attempts), "a worker")
 
@@ -124,18 +125,18 @@ class TaskRunner:
         return max(int(self._ray.cluster_resources().get("CPU", 1) / self._options.num_cpus), 1)
 
     def _count_slots(self) -> int:
-        """Return the number of tasks that may run or wait; updated every second, because nodes join and leave."""
+        """Return the maximum number of submitted tasks. It is updated every second, because nodes join and leave."""
         now = time.monotonic()
         if now - self._counted >= _WAIT_S:
             self._slots, self._counted = _QUEUED_PER_CPU * self.count_tasks(), now
         return self._slots
 
-    def _get(self, reference: Any) -> Any:
-        """Return the result of a task. A worker that cannot import the function is a failure, too."""
+    def _fetch_result(self, reference: Any) -> Any:
+        """Return the result of a task; return a `TaskFailure` if Ray failed to call the function."""
         errors = self._ray.exceptions
         try:
             return self._ray.get(reference)
-        except self._crashes():
+        except self._list_crash_errors():
             raise
         except errors.RayError as error:
             cause = getattr(error, "cause", None)
@@ -144,7 +145,7 @@ class TaskRunner:
     def _submit(self, value: Any) -> Any:
         return self._task.remote(self._function, self._shared, value)
 
-    def _crashes(self) -> tuple[type[Exception], ...]:
+    def _list_crash_errors(self) -> tuple[type[Exception], ...]:
         errors = self._ray.exceptions
         return (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError, errors.ObjectLostError)
 
@@ -155,8 +156,8 @@ class TaskRunner:
             self._ray.wait(references, num_returns=len(references), timeout=_WAIT_S)
 
 
-def _call(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function in a worker, and return its error instead of raising it, because Ray would wrap the error."""
+def _call_in_worker(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function in a worker. Errors of the function are returned, because Ray would wrap raised errors."""
     try:
         return function(*args)
     except Exception as error:  # noqa: BLE001 (the driver raises it)
@@ -176,7 +177,7 @@ def _describe_crash(error: Exception, num_attempts: int) -> WorkerError:
 
 
 def absolute_paths(paths: Any) -> list[str]:
-    """Return paths and patterns in a form that workers with another working folder understand."""
+    """Make paths and patterns absolute, because workers may have other working folders."""
     return list(map(absolute_path, list_paths(paths)))
 
 

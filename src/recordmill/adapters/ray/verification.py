@@ -1,4 +1,4 @@
-"""`verify` on a Ray cluster: one task for each shard."""
+"""`verify` on a Ray cluster: each task verifies one shard."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def verify(  # noqa: PLR0913 (the options of one command)
 
 
 def _restrict_selection(selection: Selection, files: list[str]) -> Selection:
-    """Return a selection with only the entries of the given files, because a task needs only its own entries."""
+    """Return a selection with only the given files and their manifest entries, to send less to a task."""
     names = {os.path.basename(path) for path in files}
     manifests = {
         path: replace(manifest, shards=[shard for shard in manifest.shards if shard.name in names])
@@ -128,6 +128,6 @@ def _restrict_selection(selection: Selection, files: list[str]) -> Selection:
 
 
 def _verify_shard(verifier: ShardVerifier, shard: tuple[list[str], Selection]) -> tuple[ShardResult, list[str]]:
-    """Verify a shard in a worker; return its result, and its path if it differs from the manifest."""
+    """Verify a shard in a worker; return the result, and the shard path if the shard differs from the manifest."""
     files, selection = shard
     return verifier.verify(files, selection), selection.replaced

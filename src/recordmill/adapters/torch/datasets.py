@@ -102,7 +102,7 @@ class IterableDataset:
 
 @suggest_constructor_arguments
 class MapDataset:
-    """Samples by position, for a DataLoader with a PyTorch sampler; a `torch.utils.data.Dataset`.
+    """Random access to samples, for a DataLoader with a PyTorch sampler; a `torch.utils.data.Dataset`.
 
     If the DataLoader builds batches, it requests all samples of a batch at once, and they are read together. Can be
     pickled, and works in forked and spawned worker processes.
@@ -192,7 +192,7 @@ class SharedEpoch:
     def __init__(self) -> None:
         with require_extra("torch"):
             import torch
-        # The epoch number, and the number of iterations that have ended since it was set.
+        # The epoch number, and the number of iterations that have ended since the epoch was set.
         self._numbers: Any = torch.tensor([0, 0]).share_memory_()
 
     def get(self) -> int:
@@ -230,7 +230,8 @@ class WorkerIterator:
         self, dataset: rm.Dataset, options: dict[str, Any], epoch: SharedEpoch, index: int, count: int
     ) -> None:
         self._dataset, self._options, self._epoch = dataset, options, epoch
-        # Workers take turns: other workers return this many batches before the next one of this worker.
+        # Workers return batches in turn. `_turn` is the number of batches of other workers before the next batch of
+        # this worker.
         self._turn, self._count = index, count
         self._counts_end = index == 0
         self._loader = self._create_loader(index)
@@ -267,9 +268,9 @@ class WorkerIterator:
             raise
         if self._num_left is not None:
             self._num_left -= 1
-            if not self._num_left:  # a caller that knows the length may stop after the last batch
+            if not self._num_left:  # A caller that knows the length may stop here.
                 self._report_end()
-        # Each other worker returns one batch before the next one of this worker.
+        # Each of the other workers returns one batch before this worker returns its next batch.
         self._turn = self._count - 1
         return tensors(batch)
 

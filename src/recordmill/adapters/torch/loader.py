@@ -101,11 +101,11 @@ class Transfer:
         self._move = move
 
     def start(self, batch: Any) -> Any:
-        """Move the tensors of a batch; can be called in any thread. Return the argument of `finish`."""
+        """Move the tensors of a batch, in any thread; return the argument to pass to `finish`."""
         return map_leaves(lambda value: self._move(value) if _is_tensor(value) else value, batch)
 
     def finish(self, started: Any) -> Any:
-        """Return the transferred batch; must be called in the thread that uses it."""
+        """Return the transferred batch. Call this method in the thread that uses the batch."""
         return started
 
 
@@ -175,5 +175,5 @@ def warn_if_not_sharded(dataset: rm.Dataset, options: dict[str, Any]) -> None:
         warnings.warn(
             f"each of the {distributed.get_world_size()} ranks of torch.distributed loads all batches: add shard() to "
             "the pipeline to divide them among the ranks, or pass rank=0, world_size=1 if this is intended",
-            stacklevel=4,  # this function, the caller, and its decorator
+            stacklevel=4,  # stack frames: this function, the caller, and the decorator of the caller
         )

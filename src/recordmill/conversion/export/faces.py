@@ -45,7 +45,7 @@ class FaceImages:
 
 
 def find_face_images(dataset: Dataset) -> FaceImages | None:
-    """Find the images and identities in a shard that begins with the header of a face dataset; else return None."""
+    """Find the images and identities of a face dataset; None if the shard has no header of a face dataset."""
     source = dataset.origin.source if isinstance(dataset.origin, SourceOrigin) else None
     if dataset.stages or not isinstance(source, ShardCollection) or len(source.readers) != 1:
         return None

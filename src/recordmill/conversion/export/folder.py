@@ -13,7 +13,7 @@ from recordmill.shards.class_names import LABELS_FILE, format_labels
 
 
 class FolderWriter:
-    """Writer of ``to="folder"``.
+    """Writes an export with ``to="folder"``: image files, and a list of their labels.
 
     It writes the images, ``labels.txt`` with the class names, and ``labels.jsonl`` with the label of each image. Images
     with several labels are listed in ``labels.lst`` instead.
@@ -62,7 +62,7 @@ class FolderWriter:
     def _choose_name(self, sample: Sample, folder: str, data: bytes) -> str:
         key = "" if self._key is None else sample.values.get(self._key, "")
         suffix = find_suffix(data)
-        if self._key is None:  # Positions are unique, so the names need not be compared.
+        if self._key is None:  # Positions are unique, so the names are not checked for duplicates.
             return f"{folder}/{sample.position:08}{suffix}" if folder else f"{sample.position:08}{suffix}"
         text, problem = decode_key(key)
         return self._names.choose(folder, text, problem, split_suffix(text)[1].lower() or suffix, sample.position)

@@ -47,7 +47,7 @@ class FileNames:
         return "another class has this name" if name in folders else self._registry.add_folder(name)
 
     def choose(self, folder: str, text: str, problem: str | None, suffix: str, position: int, *, join: str = "") -> str:
-        """Return the name of a record in a folder: its key, or its position if the key is empty or has a problem.
+        """Return the file name of a record in a folder: the key, or the position if the key is empty or cannot be used.
 
         If `join` is not empty, it replaces dots in the key.
         """
@@ -74,6 +74,6 @@ class FileNames:
         return name
 
     def close(self) -> None:
-        """Remove the database."""
+        """Remove the database of used names."""
         self._registry.close()
         remove_quietly(self._path)

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from recordmill.errors import WriteError
 from recordmill.packing.sources.base import IMAGE_SUFFIXES
 
-# Maximum lengths of a path component and of a path, in bytes. File systems allow 255 and 4096, which must also hold the
-# suffix and the folder of the destination.
+# Maximum lengths of a path component and of a path, in bytes. File systems allow 255 and 4096 bytes. The difference is
+# reserved for the suffix and for the folder of the destination.
 _MAX_COMPONENT_BYTES, _MAX_BYTES = 200, 1000
 _RESERVED_CHARACTERS = re.compile(r'[<>:"|?*\\]')
 _RESERVED_NAMES = re.compile(r"(?:^|/)(?:CON|PRN|AUX|NUL|COM\d|LPT\d)(?:[./]|$)", re.IGNORECASE)
@@ -31,7 +31,7 @@ _CREATE_DATABASE = (
 
 
 def find_problem(key: str) -> str | None:
-    """Return the reason why a key cannot be used as a relative path, or None if it can."""
+    """Return the reason why a key cannot be used as a relative path; None if the key can be used."""
     if len(key) <= _MAX_COMPONENT_BYTES and _PLAIN_KEY.fullmatch(key) and not _RESERVED_NAMES.search(key):
         return None
     if not key.isprintable():
@@ -52,7 +52,7 @@ def find_problem(key: str) -> str | None:
 
 
 def decode_key(value: object) -> tuple[str, str | None]:
-    """Return a key as text, and the reason why it cannot be used as a relative path, or None if it can."""
+    """Return a key as text, and the reason why it cannot be used as a relative path; None if it can be used."""
     if isinstance(value, bytes):
         try:
             text = value.decode()
@@ -73,8 +73,8 @@ def split_suffix(name: str) -> tuple[str, str]:
     return name, ""
 
 
-def _fold(name: str) -> str:
-    """Return a normalized name. Names that some file systems do not distinguish have the same normalized name."""
+def _normalize_name(name: str) -> str:
+    """Normalize a name. Names that some file systems do not distinguish have the same normalized name."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
@@ -90,12 +90,13 @@ class NameRegistry:
     def __init__(self, path: str) -> None:
         self._path = path
         self._folders: set[str] = set()
-        # The latest names by their folded form, and whether each is a folder. All other names are in the database.
+        # Maps normalized names to (name, True for a folder), for the most recent names. The database contains all other
+        # names.
         self._recent: dict[str, tuple[str, bool]] = {}
         self._database: sqlite3.Connection | None = None
 
     def add_folder(self, name: str) -> str | None:
-        """Reserve a folder for any number of files; return the reason if this is impossible, otherwise None."""
+        """Reserve a folder for any number of files. Return None, or the reason why this is impossible."""
         if name in self._folders:
             return None
         problem = self._insert(name, is_folder=True)
@@ -106,7 +107,7 @@ class NameRegistry:
         return problem
 
     def add_file(self, name: str) -> str | None:
-        """Reserve a file and the folders that contain it; return the reason if this is impossible, otherwise None."""
+        """Reserve a file and the folders that contain it. Return None, or the reason why this is impossible."""
         end = name.find("/")
         while end >= 0:
             problem = self.add_folder(name[:end])
@@ -116,7 +117,7 @@ class NameRegistry:
         return self._insert(name, is_folder=False)
 
     def _insert(self, name: str, *, is_folder: bool) -> str | None:
-        folded = name.lower() if name.isascii() else _fold(name)
+        folded = name.lower() if name.isascii() else _normalize_name(name)
         entry = self._recent.get(folded) or self._find_in_database(folded)
         if entry is None:
             self._recent[folded] = name, is_folder

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from recordmill.errors import InputError, OutputExistsError
 from recordmill.storage.local import LOCAL, convert_write_errors
 
-# Bytes are collected up to this number and then written to the file together.
+# Size of the write buffer: number of bytes that are collected before they are written to the file.
 BUFFER_BYTES = 1 << 20
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
@@ -39,7 +39,7 @@ class OutputFolder:
         self.num_files = self.num_bytes = 0
 
     def temporary_path(self, name: str) -> str:
-        """Return the path of a file inside the folder, which still has its temporary name."""
+        """Return the path of a file in the folder while the folder has its temporary name."""
         return os.path.join(self._temporary, name)
 
     def write_file(self, name: str, data: bytes) -> None:
@@ -135,7 +135,7 @@ class FolderText:
 
 
 class OutputBuffer:
-    """A file under a temporary name, to which small pieces are appended. It has the methods that Arrow needs.
+    """A buffered file under a temporary name. PyArrow can write to it, because it has the methods of a file object.
 
     Parameters
     ----------

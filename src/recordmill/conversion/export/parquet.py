@@ -15,7 +15,7 @@ from recordmill.pipeline.samples import count_bytes
 from recordmill.schema import Feature
 from recordmill.types import Ragged
 
-# Maximum number of samples in a row group, and their maximum size in bytes.
+# Maximum number of samples in a row group, and maximum size of these samples in bytes.
 _GROUP_ROWS, _GROUP_BYTES = 16_384, 16 << 20
 # Key of the class names in the metadata of the file, as a JSON array.
 CLASSES_KEY = "recordmill.classes"
@@ -36,7 +36,7 @@ def import_pyarrow() -> Any:
 
 
 class ParquetWriter(FileWriter):
-    """Writer of ``to="parquet"``: one column per feature.
+    """Writes an export with ``to="parquet"``: one column per feature.
 
     Byte strings become binary values, and features with several values become lists. The class names are stored in the
     metadata of the file.
@@ -60,7 +60,7 @@ class ParquetWriter(FileWriter):
         """Add a row, and write a row group if it is full."""
         self._check_columns(sample)
         if self._writer is None:
-            self._start(sample)
+            self._create_file(sample)
         if self._schema is None:
             self._check_types(sample)
         self._rows.append(sample)
@@ -68,8 +68,8 @@ class ParquetWriter(FileWriter):
         if len(self._rows) >= _GROUP_ROWS or self._num_pending >= _GROUP_BYTES:
             self._write_group()
 
-    def _start(self, sample: Sample | None) -> None:
-        """Create the file. The types come from the schema, or from the first sample."""
+    def _create_file(self, sample: Sample | None) -> None:
+        """Create the file. The column types are those of the schema; without a schema, those of the first sample."""
         pa, schema = self._arrow, self._schema
         if schema is not None:
             types = {name: _type_of_feature(pa, feature) for name, feature in schema.items()}
@@ -107,7 +107,7 @@ class ParquetWriter(FileWriter):
     def commit(self) -> None:
         """Write the last row group, and give the file its final name."""
         if self._writer is None:
-            self._start(None)
+            self._create_file(None)
         if self._rows:
             self._write_group()
         self._writer.close()
@@ -142,7 +142,7 @@ def _is_bytes(value: Ragged) -> bool:
 
 
 def _to_plain(value: Any, kind: Any) -> Any:
-    """Convert a value to a type that PyArrow accepts; the empty array of a missing number becomes None."""
+    """Convert a value to a type that PyArrow accepts; an empty array (a missing number) becomes None."""
     if isinstance(value, np.ndarray):
         if not hasattr(kind, "value_type"):
             return value.reshape(-1)[0] if value.size == 1 else None if value.size == 0 else value

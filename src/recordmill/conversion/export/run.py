@@ -35,7 +35,7 @@ _WRITERS: dict[str, Any] = {
 }
 _IMAGE_FORMS = ("folder", "webdataset")
 _DEFAULT_TAR_BYTES = 1 << 30
-# Progress is reported once for this many records.
+# Number of records between two progress reports.
 _PROGRESS_RECORDS = 64
 
 
@@ -189,7 +189,7 @@ def _changes_features(dataset: Dataset) -> bool:
 def _choose_features(
     dataset: Dataset, image: str | None, label: str | None, key: str | None
 ) -> tuple[str | None, str | None, str | None]:
-    """Return the names of the features with the image, label and key; None for each that does not exist."""
+    """Return the names of the image, label and key features; None for features that do not exist."""
     if not _changes_features(dataset):
         known = list(dataset.schema)
     else:

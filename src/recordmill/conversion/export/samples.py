@@ -20,7 +20,7 @@ from recordmill.pipeline.stages.base import Context
 from recordmill.shards.chunks import split_by_bytes
 from recordmill.shards.collection import ShardCollection
 
-# Maximum number of samples that are read at once, and their approximate maximum size in bytes.
+# Maximum number of samples that are read at once, and approximate maximum size of these samples in bytes.
 _CHUNK_SAMPLES, _CHUNK_BYTES = 1024, 4 << 20
 OnSkip = Callable[[int, RecordmillError], None]
 
@@ -47,7 +47,7 @@ class Sample:
     record: int = 0
 
     def locate(self) -> dict[str, Any]:
-        """Return shard, record and offset as keyword arguments of an error; empty if they are unknown."""
+        """Return shard, record and offset as keyword arguments for an error; empty if they are unknown."""
         if self.source is None:
             return {}
         shard, record, offset = self.source.where(self.record)
@@ -79,7 +79,8 @@ def _read_chunks(
     dataset: Dataset, order: NDArray[np.int64] | None, *, collect_errors: bool
 ) -> Generator[tuple[int, SampleRows, list[SkippedSample]], None, None]:
     """Yield, for each chunk, the number of its first sample, its samples, and the samples that failed."""
-    shared = Context()  # It keeps the first results of the functions. Later results are compared with them.
+    # This context keeps the first results of the functions, because later results are compared with them.
+    shared = Context()
     for number, chunk in _split_into_chunks(dataset, order):
         context = Context(collect_errors, first_results=shared.first_results, function_lock=shared.function_lock)
         yield number, dataset.pipeline.evaluate(Positions(0, chunk), context), context.skipped
@@ -119,7 +120,7 @@ def _split_into_chunks(
 
 
 def _split_by_first_sample(dataset: Dataset) -> Iterator[tuple[int, range]]:
-    """Yield chunks with slowly growing numbers of samples, because the size of a sample after the stages is unknown."""
+    """Yield chunks of growing size, because the number of bytes of a sample after all stages is unknown."""
     start, count, size = 0, len(dataset), 1
     limit = max(_CHUNK_BYTES // max(dataset.pipeline.mean_record_bytes, 1), 1)
     if count:

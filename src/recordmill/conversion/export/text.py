@@ -43,7 +43,7 @@ class FileWriter:
         return OutputBuffer(path, overwrite=options.overwrite, sources=options.sources)
 
     def _check_columns(self, sample: Sample) -> list[str]:
-        """Return the names of the columns; raise FeatureError if a sample has other features than the first one."""
+        """Return the column names; raise FeatureError if a sample does not have the features of the first one."""
         if self._columns is None:
             self._columns = list(sample.values)
         if sample.values.keys() != set(self._columns):
@@ -70,7 +70,7 @@ class FileWriter:
 
 
 class JsonLinesWriter(FileWriter):
-    """Writer of ``to="jsonl"``: one object per sample, with the features as keys."""
+    """Writes an export with ``to="jsonl"``: one JSON object per sample, with the features as keys."""
 
     def write(self, sample: Sample) -> None:
         """Write one line."""
@@ -78,7 +78,7 @@ class JsonLinesWriter(FileWriter):
 
 
 class CsvWriter(FileWriter):
-    """Writer of ``to="csv"``: a header with the names of the features, and one row per sample."""
+    """Writes an export with ``to="csv"``: a header with the names of the features, and one row per sample."""
 
     _has_header = False
 

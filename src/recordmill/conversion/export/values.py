@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-# Bytes in base64 are a JSON object with this key. In a CSV table, they have this prefix.
+# Bytes that are not text are encoded in base64. In JSON, they are an object with this key; in CSV, a cell with this
+# prefix.
 BASE64_KEY = "base64"
 _BASE64_PREFIX = "base64:"
 
@@ -41,7 +42,7 @@ def to_json(value: Any) -> Any:
 
 
 def _decode_text(value: bytes) -> str | None:
-    """Return bytes as text if they are UTF-8 without unprintable characters other than tabs and newlines."""
+    """Decode bytes to text if they are UTF-8 and all characters are printable, tabs or newlines; else return None."""
     try:
         text = value.decode("utf-8")
     except UnicodeDecodeError:

@@ -17,7 +17,7 @@ _END = bytes(2 * tarfile.BLOCKSIZE)
 
 
 class WebDatasetWriter:
-    """Writer of ``to="webdataset"``. Tar headers contain no time, user or group, so equal samples give equal files.
+    """Writes an export with ``to="webdataset"``. Equal samples give equal files: headers have no time, user or group.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The interface of the writers of all export formats, and the choice of features that they share."""
+"""Interface of the export writers, and functions with which they read the image and the labels of a sample."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Writer(Protocol):
     """Writes samples to the destination of an export. Files get their final names in `commit`."""
 
     def write(self, sample: Sample) -> None:
-        """Write one sample. If it cannot be written, raise FeatureError or LabelError, and write no part of it."""
+        """Write one sample. If this raises FeatureError or LabelError, the output is unchanged."""
         ...
 
     def commit(self) -> None:
-        """Complete the output, give it its final name, and add its size to the result."""
+        """Complete the output, rename it to its final name, and add its size to the result."""
         ...
 
     def discard(self) -> None:
@@ -83,7 +83,7 @@ class ExportOptions:
 
 
 def choose_feature(role: str, name: str | None, known: Collection[str]) -> str | None:
-    """Return the name of the feature for a role; raise FeatureError if the caller's name is unknown."""
+    """Return the feature for a role, such as the image; raise FeatureError if there is no feature `name`."""
     if name is not None:
         if name not in known:
             raise FeatureError(
@@ -99,7 +99,7 @@ def choose_feature(role: str, name: str | None, known: Collection[str]) -> str |
 
 
 def find_only_bytes_feature(schema: Schema, others: Sequence[str | None]) -> str | None:
-    """Return the only feature with one byte string per record besides `others`; None if there is not exactly one."""
+    """Return the only feature, except `others`, with one byte string per record; None if there are none or several."""
     names = [
         name
         for name, feature in schema.items()

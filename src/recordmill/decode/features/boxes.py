@@ -41,7 +41,7 @@ def decode_box_column(state: BatchState, name: str, spec: Boxes) -> dict[str, An
         mapped[row], kept = _map_boxes(boxes, matrix, output_size, spec.min_visible)
         for feature, numbers in values.items():
             kept_along[feature][row] = numbers[kept]
-    others = {feature: _to_ragged(rows, _dtype_of(along[feature])) for feature, rows in kept_along.items()}
+    others = {feature: _to_ragged(rows, _find_dtype(along[feature])) for feature, rows in kept_along.items()}
     return {name: _to_ragged(mapped, np.float32), **others}
 
 
@@ -64,7 +64,7 @@ def decode_keypoint_column(state: BatchState, name: str, spec: Keypoints) -> dic
 
 
 def _find_point_maps(state: BatchState, image: str) -> list[tuple[int, Floats, Size, Size]]:
-    """Return for each sample: its row, the matrix from the upright image to the output, output size and image size."""
+    """Return, for each sample: row, matrix from the upright image to the output, output size and image size."""
     images, rows = state.images[image], state.valid_rows()
     ordinals = images.find_ordinals(rows)
     headers, geometry = images.headers[ordinals], images.geometry[ordinals]
@@ -83,7 +83,7 @@ def _map_points(points: Floats, matrix: Floats) -> Floats:
 
 
 def _map_boxes(boxes: Floats, matrix: Floats, size: Size, min_visible: float) -> tuple[Any, NDArray[np.bool_]]:
-    """Map boxes to the output and clip them. Return the visible boxes, and a boolean mask of their rows in `boxes`."""
+    """Map boxes to the output and clip them. Return the visible boxes, and a mask of the visible rows of `boxes`."""
     corners = boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
     mapped = _map_points(corners, matrix).reshape(-1, 4, 2)
     whole = np.concatenate([mapped.min(axis=1), mapped.max(axis=1)], axis=1)
@@ -146,7 +146,7 @@ def _read_along_values(column: Any, feature: str, row: int, count: int) -> NDArr
     return values
 
 
-def _dtype_of(column: Any) -> Any:
+def _find_dtype(column: Any) -> Any:
     data = column.data if isinstance(column, Ragged) else column
     if not isinstance(data, np.ndarray):
         data = np.asarray(data[0] if len(data) else [])

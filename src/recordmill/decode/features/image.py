@@ -107,7 +107,7 @@ def _find_too_large_images(geometry: GeometryPlan, max_pixels: int) -> NDArray[n
 
 
 def _choose_decoding_scales(images: ImageBatch) -> Ints:
-    """Choose the largest denominator of the decoded size (1, 2, 4 or 8) that does not require enlarging a window."""
+    """Choose the smallest decoded size (1/1, 1/2, 1/4 or 1/8) at which the window of an image need not be enlarged."""
     scales = np.ones(len(images.rows), np.int64)
     for scale in (2, 4, 8):
         is_enough = (images.geometry.windows[:, 2:] // scale >= images.geometry.resized).all(axis=1)

@@ -1,4 +1,4 @@
-"""Decode columns whose bytes are arrays of numbers or text."""
+"""Decode columns of bytes that contain arrays of numbers, or text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def decode_raw_column(state: BatchState, name: str, spec: Raw) -> dict[str, Any]
 
 
 def _has_equal_rows(column: Any, spec: Raw) -> bool:
-    """Return True if the shape is fixed and every row has exactly the bytes of one array of that shape."""
+    """Return True if the shape is fixed, and the size of every row is the size of an array with this shape."""
     if not isinstance(column, Ragged) or not isinstance(column.data, np.ndarray) or column.data.dtype != np.uint8:
         return False
     shape = [side for side in spec.shape if not isinstance(side, str)]

@@ -15,7 +15,7 @@ MAX_SIDE = 65535
 
 
 class Spec:
-    """Base class of specs: immutable dataclasses whose repr omits default values."""
+    """Base class of specs, which are immutable dataclasses. The repr omits default values."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ class Spec:
         return f"{type(self).__name__}({', '.join(arguments)})"
 
     def _set_fields(self, **values: Any) -> None:
-        """Set fields of this frozen dataclass to their checked values."""
+        """Set fields of this frozen dataclass to values that were checked."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -73,7 +73,7 @@ def parse_size(name: str, value: Any) -> tuple[int, int]:
 def parse_range(
     name: str, value: Any, low: float = -math.inf, high: float = math.inf, *, exclude_low: bool = False
 ) -> tuple[float, float]:
-    """Return an option (lowest, highest) as floats; both numbers must be from `low` to `high`."""
+    """Convert an option (lowest, highest) to floats; check that both numbers are from `low` to `high`."""
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
         raise TypeError(f"{name} must be a pair (lowest, highest), got {value!r}")
     first, last = (check_number(name, one, low, high) for one in value)
