@@ -1,4 +1,4 @@
-"""Parse payloads to columns whose schema fits exactly: every feature has one kind, and its presence is known."""
+"""Parse payloads to columns. The schema of the columns is exact: each feature has one kind."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from recordmill.shards.parsed import Column, ParsedRecords, parse_exactly
 from recordmill.shards.reader import ShardReader
 from recordmill.types import Ragged
 
-# Limits of a chunk of records that is parsed in one call. A larger record is a chunk of its own.
+# Limits of a chunk of records that is parsed in one call. A record above the size limit is a chunk of its own.
 _MAX_CHUNK_RECORDS, _MAX_CHUNK_BYTES = 4096, 1 << 20
 # Values of a feature are counted only if there are at most this many different values, and if no byte string is longer
 # than this.
