@@ -152,7 +152,7 @@ def is_image(value: Any) -> bool:
 
 
 def to_pixels(value: Any, spec: Image | None = None) -> Pixels:
-    """Convert an image array to uint8 pixels of shape (height, width, 1 or 3); `spec` was used to decode it."""
+    """Convert an image array to uint8 pixels of shape (height, width, 1 or 3); `spec` describes its decoding."""
     array = np.asarray(value)
     if array.ndim not in (2, 3):
         raise FeatureError("the array is not an image", expected="2 or 3 dimensions", found=str(array.shape))

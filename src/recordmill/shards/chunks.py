@@ -17,7 +17,7 @@ _RECORD_ERRORS = (DamageError, FeatureError, LimitError, ImageError)
 
 
 def split_by_bytes(lengths: NDArray[np.int64], max_records: int, max_bytes: int) -> Iterator[range]:
-    """Yield ranges of consecutive records of limited number and size. A record above the limit is a range of its own."""
+    """Yield ranges of consecutive records of limited number and size; a record above the limit has its own range."""
     ends = np.cumsum(lengths)
     start = 0
     while start < len(ends):

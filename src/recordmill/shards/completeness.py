@@ -76,7 +76,7 @@ class Selection:
     _entries: dict[str, ManifestShard] | None = field(default=None, init=False)
 
     def compare(self, shard: ShardContent) -> None:
-        """Compare an opened shard with the manifests. If they list another content, add the shard to `replaced`."""
+        """Compare an opened shard with the manifests. If its content differs, add the shard to `replaced`."""
         if self._entries is None:
             self._entries = self._list_entries()
         entry = self._entries.get(shard.path)
@@ -173,7 +173,7 @@ class ShardContent:
     is_damaged: Callable[[], bool]
 
     def differs(self, entry: ManifestShard) -> bool:
-        """Return True if the manifest lists another content. Damage to the shard does not count as a difference."""
+        """Return True if the content differs from that in the manifest. Damage does not count as a difference."""
         if (self.num_bytes, self.num_records, self.probes) == (entry.num_bytes, entry.num_records, entry.fingerprint):
             return False
         common = set(self.probes).intersection(entry.fingerprint) if len(entry.fingerprint) > 1 else ()
@@ -297,7 +297,9 @@ def _select_prefix(destination: str, storage: Storage) -> Selection:
     return _select_in_folder(files, folder, lambda name: is_name_of_dataset(name, prefix_name), storage)
 
 
-def _select_in_folder(files: Sequence[str], folder: str, is_selected: Callable[[str], bool], storage: Storage) -> Selection:
+def _select_in_folder(
+    files: Sequence[str], folder: str, is_selected: Callable[[str], bool], storage: Storage
+) -> Selection:
     """Select the files in one folder, and compare them with its manifests and with the totals in their names."""
     selection = Selection([path for path in files if os.path.dirname(path) == folder])
     present = storage.list_names(folder)
@@ -353,8 +355,13 @@ def _looks_like_shard(path: str) -> bool:
     return len(find_possible_prefixes(name)) > 1 or "." not in name or guess_format_from_name(name) is not None
 
 
-def _find_missing_by_totals(selection: Selection, paths: list[str], is_selected: Callable[[str], bool]) -> tuple[set[str], bool]:
-    """Find missing shards by the totals in the shard names, and add them to a selection."""
+def _find_missing_by_totals(
+    selection: Selection, paths: list[str], is_selected: Callable[[str], bool]
+) -> tuple[set[str], bool]:
+    """Find missing shards by the total in each shard name, such as 10 in ``-of-00010``, and add them to a selection.
+
+    Returns the shards whose names contain a total, and True if a dataset is selected only in part.
+    """
     counted: set[str] = set()
     is_part = False
     largest: dict[tuple[str, str, str], CountedShards] = {}

@@ -203,7 +203,9 @@ def _select_first(rows: Rows) -> Rows:
     return rows[np.lexsort((rows["record"], rows["shard"]))[:_MAX_LISTED]]
 
 
-def _compare_schemas(a: _HashedDataset, b: _HashedDataset, *, with_inferred: bool) -> dict[str, tuple[str | None, str | None]]:
+def _compare_schemas(
+    a: _HashedDataset, b: _HashedDataset, *, with_inferred: bool
+) -> dict[str, tuple[str | None, str | None]]:
     if None in (a.payload, b.payload) or ((a.is_inferred or b.is_inferred) and not with_inferred):
         return {}
     texts = [{name: str(feature) for name, feature in side.schema.items()} for side in (a, b)]

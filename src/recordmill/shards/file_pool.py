@@ -149,7 +149,7 @@ class ShardFile:
         return shard
 
     def _resolve_paths(self) -> tuple[str, ...]:
-        """Return the paths. After a change of the working directory, look in the original directory first."""
+        """Return the paths. After a change of the working directory, look for the files in the original one first."""
         is_moved = self._directory not in ("", _get_working_directory())
         if is_moved and not all(map(os.path.isabs, self.paths)):
             original = tuple(os.path.join(self._directory, path) for path in self.paths)

@@ -65,14 +65,14 @@ def resolve_positions(positions: Sequence[int] | NDArray[np.integer[Any]], num_r
 
 
 def resolve_position(position: int, num_records: int) -> int:
-    """Convert a negative position, which counts from the end, to a non-negative one; raise IndexError if out of range."""
+    """Convert a negative position, which counts from the end, to a non-negative one; raise IndexError if invalid."""
     if not -num_records <= position < num_records:
         raise IndexError(f"position {position} is out of range for {num_records} records")
     return position % num_records
 
 
 def records_per_read(shard: OpenShard, index: FrameIndex | None = None) -> int:
-    """Return the number of records that have about `_MAX_BYTES_PER_READ` bytes in total, for one read."""
+    """Return the number of records to read at once, so that they have about `_MAX_BYTES_PER_READ` bytes."""
     lengths = _read_first_lengths(shard) if index is None else index.lengths
     mean = int(lengths.mean()) if len(lengths) else 0
     return max(1, min(_MAX_RECORDS_PER_READ, _MAX_BYTES_PER_READ // max(mean, 1)))
@@ -575,7 +575,7 @@ class PayloadReader:
                 self._read_records_together(shard, count)
 
     def _read_records_singly(self, shard: OpenShard, count: int) -> bool:
-        """Read the next long records into separate objects, or one record after a seek; return False if none was read."""
+        """Read the next long records into separate objects, or one record after a seek; return False if none."""
         kind, shortest = shard.format.framing.kind, 0 if count == 1 else _MIN_BYTES_OF_SINGLES
         ready, self._next_offset = _core.read_singles(
             shard.source, kind, self._next_offset, count, shortest=shortest, verify=self._verify

@@ -1,4 +1,4 @@
-"""Hashes of the content of records in bounded memory: hashes that exceed a limit are stored in temporary files."""
+"""Hashes of record contents in bounded memory: above a limit, the hashes are moved to temporary files."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _find_unmatched(first: Rows, second: Rows) -> tuple[Rows, Rows]:
     is_new[1:] = (rows["high"][1:] != rows["high"][:-1]) | (rows["low"][1:] != rows["low"][:-1])
     group = np.cumsum(is_new) - 1
     counts = np.array([np.bincount(group[side == number], minlength=len(rows)) for number in (0, 1)])
-    # For each row, the first row that has the same hash and is of the same dataset.
+    # For each row, the first row that has the same hash and belongs to the same dataset.
     starts = np.flatnonzero(is_new)[group] + np.where(side == 1, counts[0][group], 0)
     is_unmatched = np.arange(len(rows)) - starts >= counts[1 - side, group]
     return rows[is_unmatched & (side == 0)], rows[is_unmatched & (side == 1)]

@@ -54,7 +54,7 @@ def locate_frames(readers: Sequence[ShardReader], starts: Sequence[int], positio
 
 
 def request_frames(shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints) -> dict[str, FetchedRanges]:
-    """Request the frames of records from all shards; return the requested ranges of each shard, by its path.
+    """Request the frames of records from all shards; return a dict from shard paths to requested ranges.
 
     Shards that must be read as a stream, because they are compressed or consist of several files, are omitted.
     """
@@ -94,7 +94,7 @@ def _has_random_access(shard: OpenShard) -> bool:
 def fetch_sources(
     shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints, max_record_bytes: int
 ) -> list[_core.Source]:
-    """Request the frames of records from all shards; return one source per shard, which contains its frames."""
+    """Request the frames of records from all shards; return one source with the frames of each shard."""
     frames = (shards, which, offsets, lengths)
     try:
         return _wait_for_sources(shards, request_frames(*frames), max_record_bytes)

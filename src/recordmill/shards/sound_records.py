@@ -142,7 +142,9 @@ def _add_hidden_records(records: SoundRecords) -> SoundRecords:
     num_indexed_bytes = 0 if sidecar is None else sidecar.end
     starts = _find_record_starts(records, num_indexed_bytes)
     spans = [(area.start, area.stop) for area in records.areas if _may_hide_records(area, num_indexed_bytes, starts)]
-    records = replace(records, frames=_merge_frames(records.frames, _find_frames_inside(records.inspection, spans, starts)))
+    records = replace(
+        records, frames=_merge_frames(records.frames, _find_frames_inside(records.inspection, spans, starts))
+    )
     if starts is not None and (rows := _find_overlong_frames(records.frames, starts)):
         records = _replace_overlong_frames(records, rows, starts)
     return replace(records, areas=_merge_areas(records.areas))
@@ -295,7 +297,7 @@ def _find_padded_frames(inspection: Inspection) -> Iterator[tuple[int, int]]:
 
 
 def _matches_index(offsets: NDArray[np.int64], lengths: NDArray[np.int64], sidecar: Sidecar) -> NDArray[np.bool_]:
-    """Return a mask: True for frames that the index lists with the same length, and for frames after them all."""
+    """Return a mask: True for frames that are in the index with the same length or begin after its last frame."""
     if not sidecar.num_records:
         return np.ones(len(offsets), np.bool_)
     rows = np.minimum(np.searchsorted(sidecar.index.offsets, offsets), sidecar.num_records - 1)

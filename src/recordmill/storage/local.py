@@ -108,7 +108,7 @@ class LocalStorage:
             _write_file(path, data, os.O_APPEND)
 
     def sync_folder(self, path: str) -> None:
-        """Ensure that created, renamed and removed names in a folder survive a crash, if the file system supports it."""
+        """Ensure that created, renamed and removed names in a folder survive a crash, if the file system permits."""
         with convert_write_errors(path, "cannot sync the folder to disk"):
             try:
                 fd = os.open(path or ".", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))

@@ -28,7 +28,8 @@ from recordmill.types import Traffic
 T = TypeVar("T")
 
 DEFAULT_MAX_REQUESTS = 32
-# Maximum number of times that a request is sent. The waits between attempts are random, up to _BACKOFF_S * 2 ** attempt seconds.
+# Maximum number of times that a request is sent. The waits between attempts are random, up to _BACKOFF_S * 2 ** attempt
+# seconds.
 _MAX_ATTEMPTS = 6
 _BACKOFF_S, _MAX_BACKOFF_S = 0.1, 5.0
 
@@ -78,7 +79,7 @@ class ObjectStore:
         self._pool: DaemonPool | None = None
 
     def _reconnect_after_fork(self) -> None:
-        """In a forked process, connect again, because it cannot use the connections and threads of its parent."""
+        """Connect again in a forked process, because the connections and threads of the parent do not work there."""
         if self._process != os.getpid():
             INHERITED.append((self._stores, self._pool))
             self._connect()
@@ -92,7 +93,7 @@ class ObjectStore:
         return _convert_info(self._request("read the size of the object", key, lambda api, store: api.head(store, key)))
 
     def list(self, folder: str, *, recursive: bool = False) -> tuple[dict[str, ObjectInfo], list[str]]:
-        """Return the objects in a folder, by key, and the subfolders. `recursive` includes the objects in subfolders."""
+        """Return the objects in a folder, by key, and the subfolders. `recursive` includes objects in subfolders."""
 
         def send(api: Any, store: Any) -> tuple[dict[str, ObjectInfo], list[str]]:
             if not recursive:

@@ -60,7 +60,7 @@ class FetchedRanges(NamedTuple):
         return starts, parts
 
     def select(self, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> tuple[FetchedRanges, NDArray[np.bool_]]:
-        """Find the requested ranges that contain the given ranges; also return a mask of the given ranges without one."""
+        """Return the requested ranges that contain the given ranges, and a mask of the given ranges not found."""
         first = np.searchsorted(self.starts, starts, side="right") - 1
         last = np.searchsorted(self.starts, stops - 1, side="right") - 1
         # A range that was too large for one request was divided into adjacent ranges.

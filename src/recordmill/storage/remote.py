@@ -118,7 +118,9 @@ class RemoteStorage:
         store, key = self._find_store(folder)
         patterns = split_address(pattern).key.split("/")
         infos, _ = store.list(key, recursive=True)
-        matches = {f"{store.root}/{name}": info for name, info in infos.items() if _matches_pattern(name.split("/"), patterns)}
+        matches = {
+            f"{store.root}/{name}": info for name, info in infos.items() if _matches_pattern(name.split("/"), patterns)
+        }
         self._infos |= matches
         return list(matches)
 
@@ -376,7 +378,9 @@ def _matches_pattern(parts: Sequence[str], patterns: Sequence[str]) -> bool:
     if not patterns or not parts:
         return not patterns and not parts
     if patterns[0] == "**":
-        return _matches_pattern(parts, patterns[1:]) or (not parts[0].startswith(".") and _matches_pattern(parts[1:], patterns))
+        return _matches_pattern(parts, patterns[1:]) or (
+            not parts[0].startswith(".") and _matches_pattern(parts[1:], patterns)
+        )
     return _matches_name(parts[0], patterns[0]) and _matches_pattern(parts[1:], patterns[1:])
 
 
