@@ -172,7 +172,7 @@ def _has_channels_first(array: NDArray[Any], spec: Image | None) -> bool:
 
 
 def overlay_mask(pixels: Pixels, mask: NDArray[Any]) -> Pixels:
-    """Draw the classes of a mask over an image, half transparent; class 0 and class 255 stay transparent."""
+    """Draw the classes of a mask over an image, half transparent; classes 0 and 255 are not drawn."""
     if mask.shape != pixels.shape[:2]:
         return pixels
     labels = to_labels(mask)

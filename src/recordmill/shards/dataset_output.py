@@ -1,4 +1,4 @@
-"""Write the shards of one destination as a whole: lock it, write under temporary names, and commit all shards together.
+"""Write the shards of one destination: lock the destination, use temporary names, and commit all shards together.
 
 After a crash at any moment, one of these exists: the old dataset (if there was one), the new dataset, or a journal from
 which the next writer or `repair` completes or undoes the commit.
@@ -175,7 +175,7 @@ class DatasetOutput:
         return SUFFIXES[self._compression]
 
     def check_not_existing(self, paths: Sequence[str]) -> None:
-        """Raise OutputExistsError if the dataset, or a file that would be written, exists and must not be replaced."""
+        """Raise OutputExistsError if the dataset or an output file exists and must not be overwritten."""
         if self._options.overwrite:
             return
         check_leftover_shards(self._storage, self.destination, self._format, self._suffix, paths)

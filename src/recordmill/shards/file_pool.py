@@ -64,7 +64,7 @@ class ShardFile:
         self, paths: Sequence[str], storage: Storage, options: Mapping[str, Any], *, is_known: bool = False
     ) -> None:
         self.paths, self.storage = tuple(paths), storage
-        # `store_identity` sets both attributes when the index of the shard is loaded.
+        # `store_identity` sets `identity` and `seek_points` when the index of the shard is loaded.
         self.identity: Identity | None = None
         # True once format and compression are known and the storage itself notices a change of the file.
         self._is_known = is_known

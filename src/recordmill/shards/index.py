@@ -68,7 +68,7 @@ def sidecar_locations(
 
 
 def load_sidecars(path: str, storage: Storage) -> Iterator[Sidecar]:
-    """Yield the valid sidecars of a shard, including those that do not match its present content."""
+    """Yield the valid sidecars of a shard, even if the shard has changed since they were written."""
     for location_storage, location in sidecar_locations(storage, path):
         with contextlib.suppress(OSError):
             sidecar = parse_sidecar(location_storage.read(location))
@@ -220,7 +220,7 @@ def _must_keep_sidecar(shard: OpenShard) -> bool:
 
 
 def scan_shard(shard: OpenShard, known: Sidecar | None = None) -> ShardIndex:
-    """Scan a shard and build its index. If `known` is given, scan only the bytes after the records in it."""
+    """Scan a shard and build its index. If `known` is given, scan only the bytes after its records."""
     start, num_known = (known.end, known.num_records) if known is not None else (0, 0)
     scanned = _core.scan(shard.source, shard.format.framing.kind, start=start, resync=True)
     offsets, lengths, end = np.asarray(scanned[0]), np.asarray(scanned[1]), scanned[2]

@@ -267,7 +267,7 @@ def _order_of_count(entry: tuple[Value, int]) -> tuple[int, str, Any]:
 
 
 def _add_exactly(values: NDArray[Any]) -> int | float:
-    """Return the sum of finite numbers: exact for integers of any size, else in float64."""
+    """Return the sum of finite numbers. The sum is exact for integers of any size, and a float64 otherwise."""
     if values.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):
             return float(values.sum(dtype=np.float64))

@@ -196,7 +196,8 @@ class ObjectStore:
                 if isinstance(error, FileNotFoundError):
                     message = "cannot write the object: the upload was aborted"
                     raise RemoteError(message, kind="connection", shard=self.address(key)) from None
-                # obstore repeats all requests of an upload except the first, before which it takes no chunks.
+                # obstore repeats all requests of an upload except the first. It takes no chunks before the first
+                # request.
                 if num_bytes or error.kind not in ("connection", "http_status") or attempt == _MAX_ATTEMPTS:
                     raise
             self.traffic.retries += 1
@@ -233,7 +234,8 @@ class ObjectStore:
                 api = load_obstore()
                 if part_retries not in self._stores:
                     self._stores[part_retries] = self._create_store(api, part_retries)
-                # Uploads do not count towards the maximum number of requests, because any number may wait for data.
+                # Uploads do not count towards the maximum number of requests, because any number of uploads may wait
+                # for data.
                 store = self._stores[part_retries]
                 result = send(api, store) if part_retries else self._send_interruptibly(send, api, store)
             except (MissingExtraError, KeyboardInterrupt, SystemExit, GeneratorExit):
