@@ -22,7 +22,7 @@ Pixels = NDArray[np.uint8]
 Sample = Mapping[str, Any]
 
 _CHANNELS = (1, 3, 4)
-# An array with a shorter side does not count as an image.
+# A 2-dimensional array counts as an image only if both sides have at least this many elements.
 _MIN_SIDE = 8
 # Features with these names count as encoded images even if their bytes are damaged.
 _IMAGE_NAMES = ("image", "img", "image/encoded", "encoded")
@@ -67,12 +67,12 @@ class TileOptions:
 
 
 def find_masks(specs: Mapping[str, Any]) -> dict[str, str]:
-    """Return the name of the mask of each image that has one, by the name of the image."""
+    """Map the name of each image to the name of its mask; omit images without a mask."""
     return {spec.of: name for name, spec in specs.items() if isinstance(spec, Mask) and spec.of is not None}
 
 
 def create_tiles(samples: Sequence[Sample | RecordmillError], options: TileOptions) -> list[Tile]:
-    """Create the tiles of samples; for an error in place of a sample, create a tile with the error message.
+    """Create the tiles of samples. If an element is an error instead of a sample, create a tile with its message.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def create_tiles(samples: Sequence[Sample | RecordmillError], options: TileOptio
 
 
 def _find_image_features(samples: Sequence[Sample]) -> list[str]:
-    """Return the names of the features that are an image in any sample."""
+    """Return the names of the features whose value is an image in at least one sample."""
     names = dict.fromkeys(name for sample in samples for name, value in sample.items() if is_image(value))
     if not names:
         # Perhaps all images are damaged. Find them by the usual names of image features.
@@ -115,7 +115,7 @@ def _create_sample_tiles(sample: Sample, names: Sequence[str], options: TileOpti
 
 
 def _read_image(sample: Sample, name: str, options: TileOptions) -> Pixels | str:
-    """Return the pixels of an image, with its mask on it; a message if it cannot be decoded."""
+    """Return the pixels of an image with its mask drawn over them, or a message if the image cannot be decoded."""
     value = sample.get(name)
     if value is None:
         return f"no {name}"
@@ -140,7 +140,7 @@ def is_image(value: Any) -> bool:
     """Return True for an encoded image, and for an array whose shape and dtype are those of an image."""
     if _is_bytes(value):
         return find_image_format(bytes(value[:16])) is not None
-    # The dtype is compared as text, because arrays of other frameworks have dtypes of their own.
+    # The dtype is compared as text, because other frameworks have their own dtype classes.
     shape, dtype = tuple(getattr(value, "shape", ())), str(getattr(value, "dtype", ""))
     if len(shape) == 2:
         return min(shape) >= _MIN_SIDE and any(name in dtype for name in ("float", "uint8", "uint16", "bool"))
@@ -152,7 +152,7 @@ def is_image(value: Any) -> bool:
 
 
 def to_pixels(value: Any, spec: Image | None = None) -> Pixels:
-    """Convert an image array to uint8 pixels of shape (height, width, 1 or 3); `spec` describes how it was decoded."""
+    """Convert an image array to uint8 pixels of shape (height, width, 1 or 3); `spec` describes its decoding."""
     array = np.asarray(value)
     if array.ndim not in (2, 3):
         raise FeatureError("the array is not an image", expected="2 or 3 dimensions", found=str(array.shape))
@@ -172,7 +172,7 @@ def _has_channels_first(array: NDArray[Any], spec: Image | None) -> bool:
 
 
 def overlay_mask(pixels: Pixels, mask: NDArray[Any]) -> Pixels:
-    """Draw the classes of a mask over an image, half transparent; class 0 and class 255 stay transparent."""
+    """Draw the classes of a mask over an image, half transparent; classes 0 and 255 are not drawn."""
     if mask.shape != pixels.shape[:2]:
         return pixels
     labels = to_labels(mask)
@@ -187,7 +187,7 @@ def overlay_mask(pixels: Pixels, mask: NDArray[Any]) -> Pixels:
 
 
 def split_batch(batch: Any, count: int) -> list[Sample]:
-    """Return the first samples of a batch, of one sample, or of a sequence of samples, images or encoded images."""
+    """Return the first samples of `batch`: a batch, one sample, or a sequence of samples, images or encoded images."""
     if isinstance(batch, Mapping):
         return split_columns(batch, count) if _is_batch(batch) else [batch]
     if isinstance(batch, tuple) and len(batch) == 2 and _is_image_batch(batch[0]) and np.ndim(batch[1]) in (1, 2):
@@ -218,7 +218,7 @@ def _is_image_batch(value: Any) -> bool:
 
 
 def split_columns(columns: Sample, count: int) -> list[Sample]:
-    """Return the first rows of the columns of a batch as samples; omit values without rows."""
+    """Return the first rows of the columns of a batch as samples; omit values that cannot be divided into rows."""
     rows = {name: value for name, value in columns.items() if _count_rows(value) is not None}
     num_rows = min((_count_rows(value) or 0 for value in rows.values()), default=0)
     return [{name: value[number] for name, value in rows.items()} for number in range(min(num_rows, count))]

@@ -68,13 +68,13 @@ def _warn_of_longest_call(calls: Sequence[RunningCall], sources: Sequence[Exampl
 
 
 def _read_published_calls(pool: WorkerPool) -> dict[int, RunningCall]:
-    """Return the unfinished calls in worker processes, including those that died, by task number."""
+    """Return the unfinished calls of all worker processes, including dead processes, by task number."""
     calls = {task: RunningCall.from_status_page(status) for task, status in pool.status_by_task().items()}
     return {task: call for task, call in calls.items() if call is not None}
 
 
 def _add_call_to_error(pool: WorkerPool, error: WorkerError, sources: Sequence[ExampleSource]) -> WorkerError:
-    """Add the function or stage in which the worker process died to an error."""
+    """Add to an error the function or stage in which the worker process died."""
     call = None if error.place is None else _read_published_calls(pool).get(error.place)
     if call is None:
         return error

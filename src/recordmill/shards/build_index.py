@@ -215,7 +215,7 @@ def _find_entry_points(images: Ragged, threads: int) -> Ragged:
 
 
 def _select_image_features(schema: Schema, features: bool | str | Sequence[str]) -> Schema:
-    """Return a schema of the named features. If `features` is True, return all features that may contain images."""
+    """Return a schema with the named features or, if `features` is True, with all features that may contain images."""
     if isinstance(features, bool):
         return Schema({name: feature for name, feature in schema.items() if features and _may_contain_images(feature)})
     names = [features] if isinstance(features, str) else list(features)

@@ -12,12 +12,12 @@ from recordmill.errors import DamageError, FeatureError, ImageError, LimitError,
 
 T = TypeVar("T")
 
-# Errors that concern one record, which callers may skip.
+# Errors that concern only one record. Callers may skip this record and continue.
 _RECORD_ERRORS = (DamageError, FeatureError, LimitError, ImageError)
 
 
 def split_by_bytes(lengths: NDArray[np.int64], max_records: int, max_bytes: int) -> Iterator[range]:
-    """Yield ranges of consecutive records of limited number and size; a larger record is a range of its own."""
+    """Yield ranges of consecutive records of limited number and size; a record above the limit has its own range."""
     ends = np.cumsum(lengths)
     start = 0
     while start < len(ends):

@@ -296,7 +296,7 @@ class ShardCollection:
         return self._entry_tables[shard]
 
     def _locate_frames(self, positions: NDArray[np.int64] | range) -> tuple[Any, ...]:
-        """Return the shard of each record, its position in the shard, and the location of its frame.
+        """Locate each record: return its shard, its position in this shard, and the location of its frame.
 
         Returns ((positions in the list of used shards, used shards), positions in the shards, offsets, lengths,
         checksums). All except the used shards have one entry per record.
@@ -340,7 +340,7 @@ class ShardCollection:
         return self._plan[1]
 
     def where(self, position: int) -> RecordRef:
-        """Return the shard that contains an example, the position of its record in the shard, and its offset."""
+        """Locate an example: return its shard, the position of its record in that shard, and the record offset."""
         reader, record = self.find_reader(position)
         return RecordRef(reader.shard.name, record, int(reader.index.offsets[record]))
 
@@ -389,7 +389,7 @@ def _columns_to_examples(columns: dict[str, Any], count: int) -> list[dict[str, 
 def _fetch_from_shards(
     shards: Iterable[OpenShard], which: Ints, rows: Sequence[int] | Ints, frames: Sequence[Any], *, verify: bool
 ) -> Ragged:
-    """Fetch the payloads of records from several shards; `which` gives the position in `shards` for each record."""
+    """Fetch the payloads of records from several shards. `which` has, for each record, the number of its shard."""
     parts: list[Ragged] = []
     order: list[Ints] = []
     for number, shard in enumerate(shards):
@@ -413,7 +413,7 @@ def _fetch_from_shards(
 
 
 def compute_fingerprint(readers: Sequence[ShardReader]) -> str:
-    """Return a string of the format, the number of records, and a digest of record lengths and block checksums."""
+    """Return a string with the format, the number of records, and a digest of record lengths and block checksums."""
     import hashlib
 
     name, digest = readers[0].format, hashlib.sha256()
@@ -432,7 +432,7 @@ def _open_complete_readers(
     *,
     allow_incomplete: bool,
 ) -> list[ShardReader]:
-    """Open the shards that paths stand for; raise IncompleteDatasetError if a whole dataset is incomplete."""
+    """Open the selected shards. Raise IncompleteDatasetError if a dataset was selected as a whole but is incomplete."""
     selection.raise_if_interrupted(storage)
     if allow_incomplete:
         selection.keep_complete()
@@ -514,11 +514,11 @@ def open_readers(
         if name not in opened:
             opened[name] = open_reader([name], storage, format=detected, **options)
     readers = [opened[name] for name in names]
-    return _join_spanning_shards(readers, _load_indexes(readers, names, storage), storage, options)
+    return _join_readers_of_continued_files(readers, _load_indexes(readers, names, storage), storage, options)
 
 
 def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Storage) -> list[RecordmillError | None]:
-    """Load the indexes of shards, and return the first damage of each. Scan shards without a sidecar in parallel."""
+    """Load or build the index of each shard, in parallel if possible. Return the first damage of each shard or None."""
     if not storage.is_remote and all(map(storage.exists, map(sidecar_path, names))):
         return [_load_index_and_find_damage(reader) for reader in readers]
     import hashlib  # noqa: F401 (Scans use it in threads; an import there may find no free file descriptor.)
@@ -542,14 +542,14 @@ def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Sto
 
 
 def _load_index_and_find_damage(reader: ShardReader) -> RecordmillError | None:
-    """Load the index of a shard; return the error of the first damaged record, or None."""
+    """Load the index of a shard; return the error of its first damaged record, or None if the shard is intact."""
     return next(iter(reader.damage.values()), None)
 
 
-def _join_spanning_shards(
+def _join_readers_of_continued_files(
     readers: list[ShardReader], damages: list[RecordmillError | None], storage: Storage, options: dict[str, Any]
 ) -> list[ShardReader]:
-    """Join a file with the following files if its last record continues in them and the format allows this."""
+    """Join the readers of consecutive files if the last record of a file continues in the next file."""
     joined: list[ShardReader] = []
     start = 0
     while start < len(readers):

@@ -76,7 +76,7 @@ class Selection:
     _entries: dict[str, ManifestShard] | None = field(default=None, init=False)
 
     def compare(self, shard: ShardContent) -> None:
-        """Compare an opened shard with the manifests, and add it to `replaced` if it differs."""
+        """Compare an opened shard with the manifests. If its content differs, add the shard to `replaced`."""
         if self._entries is None:
             self._entries = self._list_entries()
         entry = self._entries.get(shard.path)
@@ -127,7 +127,7 @@ class Selection:
             )
 
     def describe_problems(self) -> list[str]:
-        """Return one text per kind of problem. It names at most `_MAX_NAMED` shards."""
+        """Return one text per kind of problem. Each text names at most `_MAX_NAMED` shards."""
         kinds = [
             ("missing", self.missing),
             ("not part of the dataset", self.foreign),
@@ -137,7 +137,7 @@ class Selection:
         return texts + [f"the writer of {prefix} was interrupted" for prefix in self.interrupted]
 
     def list_faults(self, storage: Storage) -> list[Fault]:
-        """Return the problems as faults, as `verify` reports them."""
+        """Return the problems as `Fault` objects for the report of `verify`."""
         texts = {
             "missing_shard": "the shard does not exist",
             "foreign_shard": "the file does not belong to the dataset",
@@ -173,7 +173,7 @@ class ShardContent:
     is_damaged: Callable[[], bool]
 
     def differs(self, entry: ManifestShard) -> bool:
-        """Return True if this is not the shard that the manifest lists. A damaged shard counts as the same shard."""
+        """Return True if the content differs from that in the manifest. Damage does not count as a difference."""
         if (self.num_bytes, self.num_records, self.probes) == (entry.num_bytes, entry.num_records, entry.fingerprint):
             return False
         common = set(self.probes).intersection(entry.fingerprint) if len(entry.fingerprint) > 1 else ()
@@ -201,13 +201,13 @@ def _list_names(paths: list[str]) -> str:
 
 
 def select_shards(paths: Paths, storage: Storage) -> Selection:
-    """Find the shards that paths, patterns, folders and prefixes name, and the problems of their datasets."""
+    """Find the shards that paths, patterns, folders and prefixes refer to, and the problems of the datasets."""
     names = list_paths(paths)
     if not names:
         raise FileNotFoundError(2, "expected at least one shard, got", "an empty list of paths")
 
     @cache
-    def has_journal(prefix: str) -> bool:  # Cached, because all files of a dataset have one prefix.
+    def has_journal(prefix: str) -> bool:  # Cached, because all files of a dataset share one prefix.
         return storage.exists(journal_path(prefix))
 
     return _merge_selections([_select_source(name, storage, has_journal) for name in names])
@@ -230,7 +230,7 @@ def _merge_selections(selections: Sequence[Selection]) -> Selection:
 
 def _select_source(name: str, storage: Storage, has_journal: Callable[[str], bool]) -> Selection:
     if is_manifest(name):
-        return _select_listed(name, storage)
+        return _select_from_manifest(name, storage)
     if not storage.can_list(os.path.dirname(name)):
         return _select_without_listing(name, storage)
     files = expand_path(name, storage)
@@ -248,8 +248,8 @@ def _select_source(name: str, storage: Storage, has_journal: Callable[[str], boo
     return selection
 
 
-def _select_listed(path: str, storage: Storage) -> Selection:
-    """Select the shards in a manifest, which must all exist."""
+def _select_from_manifest(path: str, storage: Storage) -> Selection:
+    """Select all shards that a manifest lists. A missing shard raises an error only when it is opened."""
     manifest = load_manifest(storage, path)
     if manifest is None:
         raise no_shard_error(path)
@@ -257,18 +257,18 @@ def _select_listed(path: str, storage: Storage) -> Selection:
 
 
 def _select_without_listing(name: str, storage: Storage) -> Selection:
-    """Select files by name, or by the manifest of a prefix, on a server that does not list folders."""
+    """Select files on a server that cannot list folders: by name, or from the manifest of a dataset."""
     files = storage.expand(name)
     if files:
         return Selection(files)
     path = manifest_path(build_path_prefix(name))
     if not storage.exists(path):
         raise no_shard_error(name)
-    return _select_listed(path, storage)
+    return _select_from_manifest(path, storage)
 
 
 def _select_file(path: str, storage: Storage, has_journal: Callable[[str], bool]) -> Selection:
-    """Select one file. The selection is complete only if this file is a dataset of its own."""
+    """Select one file. The selection is complete only if a dataset consists of this file alone."""
     interrupted = list(filter(has_journal, find_possible_prefixes(path)))
     manifest = load_manifest(storage, manifest_path(path)) if storage.exists(manifest_path(path)) else None
     is_dataset = manifest is not None and [shard.name for shard in manifest.shards] == [os.path.basename(path)]
@@ -276,20 +276,20 @@ def _select_file(path: str, storage: Storage, has_journal: Callable[[str], bool]
 
 
 def _select_pattern(files: list[str], name: str, storage: Storage) -> Selection:
-    """Select the files that a glob pattern matches, which may be in several folders."""
+    """Select the files that match a glob pattern. These files may be in several folders."""
     folder, pattern = os.path.split(name)
 
-    def matches(name: str) -> bool:
+    def matches_pattern(name: str) -> bool:
         return fnmatch.fnmatchcase(name, pattern)
 
     folders = dict.fromkeys(map(os.path.dirname, files)) or [folder]
-    merged = _merge_selections([_select_in_folder(files, folder, matches, storage) for folder in folders])
+    merged = _merge_selections([_select_in_folder(files, folder, matches_pattern, storage) for folder in folders])
     merged.files = files  # in natural order
     return merged
 
 
 def _select_prefix(destination: str, storage: Storage) -> Selection:
-    """Select the shards of the dataset that a writer creates at this destination."""
+    """Select the shards of the dataset that was written to a destination."""
     folder, prefix_name = os.path.split(build_path_prefix(destination))
     names = [name for name in storage.list_names(folder) if is_name_of_dataset(name, prefix_name)]
     paths = [os.path.join(folder, name) for name in names if not is_companion(name)]
@@ -297,14 +297,16 @@ def _select_prefix(destination: str, storage: Storage) -> Selection:
     return _select_in_folder(files, folder, lambda name: is_name_of_dataset(name, prefix_name), storage)
 
 
-def _select_in_folder(files: Sequence[str], folder: str, matches: Callable[[str], bool], storage: Storage) -> Selection:
+def _select_in_folder(
+    files: Sequence[str], folder: str, is_selected: Callable[[str], bool], storage: Storage
+) -> Selection:
     """Select the files in one folder, and compare them with its manifests and with the totals in their names."""
     selection = Selection([path for path in files if os.path.dirname(path) == folder])
     present = storage.list_names(folder)
     for prefix in find_journals(folder, present):
-        if any(map(matches, list_journaled_names(storage, prefix))):
+        if any(map(is_selected, list_journaled_names(storage, prefix))):
             selection.interrupted.append(prefix)
-    listed, is_part = _compare_with_manifests(selection, folder, find_manifests(present), matches, storage)
+    listed, is_part = _compare_with_manifests(selection, folder, find_manifests(present), is_selected, storage)
     others = [path for path in selection.files if path not in listed]
     if any(manifest_path(_list_shards(path, manifest)[0]) != path for path, manifest in selection.manifests.items()):
         # The folder of a dataset with several shards must not contain other shards. Other files, such as a README, are
@@ -312,7 +314,7 @@ def _select_in_folder(files: Sequence[str], folder: str, matches: Callable[[str]
         selection.foreign += [path for path in others if _looks_like_shard(path)]
         counted: set[str] = set()
     else:
-        counted, is_part_of_counted = _check_counts(selection, others, matches)
+        counted, is_part_of_counted = _find_missing_by_totals(selection, others, is_selected)
         is_part |= is_part_of_counted
     if is_part or selection.missing or selection.foreign or selection.interrupted:
         selection.complete = False
@@ -322,11 +324,11 @@ def _select_in_folder(files: Sequence[str], folder: str, matches: Callable[[str]
 
 
 def _compare_with_manifests(
-    selection: Selection, folder: str, names: Sequence[str], matches: Callable[[str], bool], storage: Storage
+    selection: Selection, folder: str, names: Sequence[str], is_selected: Callable[[str], bool], storage: Storage
 ) -> tuple[set[str], bool]:
-    """Add the manifests whose shards all match, and their missing shards, to a selection.
+    """Add to a selection the manifests whose shards are all selected, and the missing shards of these manifests.
 
-    Returns the matching shards that a manifest lists, and True if only a part of a dataset matches.
+    Returns the selected shards that a manifest lists, and True if a dataset is selected only in part.
     """
     listed: set[str] = set()
     existing, is_part = set(selection.files), False
@@ -334,7 +336,7 @@ def _compare_with_manifests(
         path = os.path.join(folder, name)
         manifest = load_manifest(storage, path)
         shards = [] if manifest is None else _list_shards(path, manifest)
-        matching = [shard for shard in shards if matches(os.path.basename(shard))]
+        matching = [shard for shard in shards if is_selected(os.path.basename(shard))]
         listed.update(matching)
         if manifest is not None and matching and len(matching) == len(shards):
             selection.manifests[path] = manifest
@@ -353,17 +355,22 @@ def _looks_like_shard(path: str) -> bool:
     return len(find_possible_prefixes(name)) > 1 or "." not in name or guess_format_from_name(name) is not None
 
 
-def _check_counts(selection: Selection, paths: list[str], matches: Callable[[str], bool]) -> tuple[set[str], bool]:
-    """Find missing shards by the totals in the names. Return the counted shards, and True if only a part is named."""
+def _find_missing_by_totals(
+    selection: Selection, paths: list[str], is_selected: Callable[[str], bool]
+) -> tuple[set[str], bool]:
+    """Find missing shards by the total in each shard name, such as 10 in ``-of-00010``, and add them to a selection.
+
+    Returns the shards whose names contain a total, and True if a dataset is selected only in part.
+    """
     counted: set[str] = set()
     is_part = False
     largest: dict[tuple[str, str, str], CountedShards] = {}
     for shards in sorted(count_shards(paths), key=lambda shards: -len(shards.paths)):
         counted.update(shards.paths)
         if largest.setdefault(shards.key, shards) is not shards:
-            selection.foreign += shards.paths  # A different total means another run.
+            selection.foreign += shards.paths  # Another total: these shards belong to another run.
             continue
-        named = [path for path in shards.missing if matches(os.path.basename(path))]
+        named = [path for path in shards.missing if is_selected(os.path.basename(path))]
         is_part |= len(named) < len(shards.missing)
         if len(named) == len(shards.missing):
             selection.missing += named

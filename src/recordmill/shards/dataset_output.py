@@ -1,4 +1,4 @@
-"""Write the shards of one destination as a whole: lock it, write under temporary names, and commit all shards together.
+"""Write the shards of one destination: lock the destination, use temporary names, and commit all shards together.
 
 After a crash at any moment, one of these exists: the old dataset (if there was one), the new dataset, or a journal from
 which the next writer or `repair` completes or undoes the commit.
@@ -160,7 +160,7 @@ class DatasetOutput:
                 self._storage.remove(self.progress_path)
 
     def find_finished(self, source_digest: str) -> Manifest | None:
-        """Return the manifest of the existing dataset if it is complete and has this digest of source and options."""
+        """Return the existing manifest if its dataset is complete and was written with the same source and options."""
         manifest = self._old_manifest
         if manifest is None or manifest.source_digest != source_digest:
             return None
@@ -175,7 +175,7 @@ class DatasetOutput:
         return SUFFIXES[self._compression]
 
     def check_not_existing(self, paths: Sequence[str]) -> None:
-        """Raise OutputExistsError if the dataset, or a file that would be written, exists and must not be replaced."""
+        """Raise OutputExistsError if the dataset or an output file exists and must not be overwritten."""
         if self._options.overwrite:
             return
         check_leftover_shards(self._storage, self.destination, self._format, self._suffix, paths)
@@ -202,7 +202,7 @@ class DatasetOutput:
         return [os.path.join(os.path.dirname(self.prefix), shard.name) for shard in shards]
 
     def rename_shards(self, outputs: Sequence[ShardOutput]) -> None:
-        """Set the final paths of the shards, which depend on the number of shards."""
+        """Set the final paths of the shards. These paths depend on the number of shards."""
         for output, path in zip(outputs, self.shard_paths(len(outputs)), strict=True):
             output.rename(path)
 
@@ -233,7 +233,7 @@ class DatasetOutput:
         keys: Sequence[int | str],
         checksums: NDArray[np.uint32] | None,
     ) -> ShardOutput | None:
-        """Continue with a shard that an earlier run has finished; return None if it is missing or damaged."""
+        """Add a shard that an earlier run has finished; return None if the shard is missing or damaged."""
         name = os.path.join(os.path.dirname(self.prefix), temporary)
         if not self._storage.exists(name):
             return None
@@ -262,7 +262,7 @@ class DatasetOutput:
         self._manifest_file = self._write_manifest(shards, description)
         journal = self._build_journal(outputs)
         self._lock.check()
-        failed = self._apply(journal)
+        failed = self._write_and_apply_journal(journal)
         for output in outputs:
             output.finish_commit(failed)
         self._lock.release()
@@ -297,13 +297,13 @@ class DatasetOutput:
         return Journal("complete", renames, self._keep_existing(removals))
 
     def find_other_shards(self, paths: list[str]) -> list[str]:
-        """Return the shards of an earlier run, found by name or in the manifest, that are not among `paths`."""
+        """Find the shards of an earlier run, by name and in the existing manifest; omit those in `paths`."""
         leftover = find_leftover_shards(self._storage, self.destination, self._format, self._suffix, paths)
         old = [path for path in self._list_old_shards() if path not in set(paths)]
         return list(dict.fromkeys(leftover + old))
 
     def _list_leftover_files(self, paths: list[str]) -> list[str]:
-        """Return the names of the shards of an earlier run that are not overwritten, and of their index files."""
+        """List the files to remove: shards of an earlier run that are not overwritten, and their index files."""
         others = self.find_other_shards(paths)
         for path in others:
             remove_cached_indexes(path)
@@ -313,8 +313,8 @@ class DatasetOutput:
         present = set(self._storage.list_names(os.path.dirname(self.prefix)))
         return [name for name in names if name in present]
 
-    def _apply(self, journal: Journal) -> dict[str, WriteError]:
-        """Write the journal and perform its steps; undo them after an error if no file was replaced or removed."""
+    def _write_and_apply_journal(self, journal: Journal) -> dict[str, WriteError]:
+        """Write the journal and perform its steps. After an error, undo them unless they may overwrite files."""
         folder = os.path.dirname(self.prefix)
         self._write_journal(journal)
         try:
@@ -322,7 +322,7 @@ class DatasetOutput:
             self._storage.remove(journal_path(self.prefix))
         except BaseException as error:
             if not self._options.overwrite:
-                self._undo(journal)
+                self._undo_journal(journal)
             elif not isinstance(error, Exception):  # Ctrl-C: some files are already replaced, so replace the rest.
                 apply_journal(self._storage, folder, journal)
                 self._storage.remove(journal_path(self.prefix))
@@ -350,8 +350,8 @@ class DatasetOutput:
             self._is_journaled = False
             raise
 
-    def _undo(self, journal: Journal) -> None:
-        """Remove the files that already have their final names."""
+    def _undo_journal(self, journal: Journal) -> None:
+        """Remove the new files, including those that already have their final names."""
         folder = os.path.dirname(self.prefix)
         present = set(self._storage.list_names(folder))
         done = [rename.new for rename in journal.renames if rename.old not in present and rename.new in present]

@@ -21,7 +21,7 @@ from recordmill.storage.addresses import describe_path
 from recordmill.storage.choose import choose_storage
 from recordmill.suggestions import suggest_arguments
 
-# Maximum number of differing records that a result lists for each side.
+# Maximum number of differing records that a result lists for each of the two datasets.
 _MAX_LISTED = 10
 
 
@@ -36,7 +36,7 @@ class DiffResult:
     payloads : (str or None, str or None)
         Payload codecs; None for a dataset without records.
     num_only_in_a, num_only_in_b : int
-        Number of records without an equal record on the other side.
+        Number of records without an equal record in the other dataset.
     only_in_a, only_in_b : list of (str, int)
         Shard and position of the first ten of these records.
     same_order : bool
@@ -135,7 +135,7 @@ def diff(
     (True, (8, 8))
     """
     limits = {"max_decompressed_bytes": max_decompressed_bytes, "max_record_bytes": max_record_bytes}
-    sides = [_Side(list_paths(paths), allow_incomplete=allow_incomplete) for paths in (a, b)]
+    sides = [_HashedDataset(list_paths(paths), allow_incomplete=allow_incomplete) for paths in (a, b)]
     with sides[0].hashes as first, sides[1].hashes as second:
         for side in sides:
             side.read(limits, verify=verify)
@@ -159,7 +159,7 @@ def diff(
         )
 
 
-class _Side:
+class _HashedDataset:
     """One of the two datasets: the hashes of its records, and its schema."""
 
     def __init__(self, names: list[str], *, allow_incomplete: bool) -> None:
@@ -195,7 +195,7 @@ class _Side:
             self.schema = infer_features(reader.shard, codec, sidecar=sidecar, verify=verify).schema
 
     def locate(self, rows: Rows) -> list[tuple[str, int]]:
-        """Return the shard and the position of each row."""
+        """Return the shard and the position of the record in each row."""
         return [(self._shards[row["shard"]], int(row["record"])) for row in rows]
 
 
@@ -203,7 +203,9 @@ def _select_first(rows: Rows) -> Rows:
     return rows[np.lexsort((rows["record"], rows["shard"]))[:_MAX_LISTED]]
 
 
-def _compare_schemas(a: _Side, b: _Side, *, with_inferred: bool) -> dict[str, tuple[str | None, str | None]]:
+def _compare_schemas(
+    a: _HashedDataset, b: _HashedDataset, *, with_inferred: bool
+) -> dict[str, tuple[str | None, str | None]]:
     if None in (a.payload, b.payload) or ((a.is_inferred or b.is_inferred) and not with_inferred):
         return {}
     texts = [{name: str(feature) for name, feature in side.schema.items()} for side in (a, b)]

@@ -76,7 +76,7 @@ class EntryPointTables:
         keys = np.asarray(records) * len(self.features) + self.features.index(feature)
         ordinals = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         rows = np.flatnonzero(self.keys[ordinals] == keys)
-        # Entry points only save time, so images are decoded without them if the file cannot be read.
+        # Ignore a file that cannot be read: images can be decoded without entry points, but this takes longer.
         with contextlib.suppress(OSError, _core.CoreFault, _core.CoreChanged):
             source = self.storage.open([self.path])
             for row, ordinal in zip(rows.tolist(), ordinals[rows].tolist(), strict=True):
@@ -133,7 +133,7 @@ def _read_table_directory(storage: Storage, path: str) -> EntryPointTables | Non
 
 
 def _parse_table_directory(data: bytes, description_bytes: int, start: int) -> tuple[Ints, Ints, dict[str, Any]]:
-    """Parse `data`, the file from offset `start` on; return the keys and splits of the tables, and the description."""
+    """Parse the end of the file after offset `start`; return the keys and splits of the tables, and the description."""
     num_bytes = len(data) - _TRAILER_BYTES - description_bytes
     count = (num_bytes - 8) // DIRECTORY_BYTES
     if count < 0 or num_bytes != count * DIRECTORY_BYTES + 8:
@@ -146,7 +146,7 @@ def _parse_table_directory(data: bytes, description_bytes: int, start: int) -> t
 
 
 class EntryPointWriter:
-    """Write the entry points of one shard to a file beside it, or to the cache if its directory is not writable.
+    """Write the entry points of one shard to a file beside the shard, or to the cache if that is not permitted.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class EntryPointWriter:
             self._file.write(MAGIC)
 
     def append(self, first_record: int, columns: Sequence[Ragged]) -> None:
-        """Add the entry point tables of consecutive records: one column per feature, in which each row is a record."""
+        """Add the entry point tables of consecutive records. A feature has one column, and a record has one row."""
         lengths = np.stack([np.diff(column.row_splits) for column in columns], axis=1).reshape(-1)
         rows = list(columns[0]) if len(columns) == 1 else [table for row in zip(*columns, strict=True) for table in row]
         non_empty = np.flatnonzero(lengths)

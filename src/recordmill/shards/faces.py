@@ -90,7 +90,7 @@ def _find_positions(reader: ShardReader, keys: range) -> NDArray[np.int64]:
 
 
 def _parse_identities(labels: Any, images: range, shard: str) -> NDArray[np.int64]:
-    """Convert the label of each identity, (first key, end key), to (start, stop) positions in `images`."""
+    """Convert the label of each identity from (first key, end key) to (start, stop) positions in `images`."""
     counts = np.diff(labels.row_splits)
     keys = labels.data.reshape(-1, 2) if (counts == 2).all() else np.full((1, 2), np.nan)
     ranges = keys.astype(np.int64) - images.start if np.isfinite(keys).all() else np.full((1, 2), -1)

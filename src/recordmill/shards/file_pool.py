@@ -23,7 +23,8 @@ from recordmill.storage.base import Stat, Storage
 # Identity of a shard: its size in bytes, and checksums of some of its blocks.
 Identity = tuple[int, Probes]
 
-# The pool keeps at most 1/_POOL_SHARE of the file descriptors open. The rest is for the program and running reads.
+# The pool keeps at most 1/_POOL_SHARE of the file descriptors open. The other descriptors are for the program and for
+# reads in progress.
 _POOL_SHARE = 2
 # One read call opens at most 1/_CALL_SHARE of the descriptors, but it may always open _MIN_SHARDS_PER_CALL shards.
 _CALL_SHARE = 16
@@ -33,8 +34,8 @@ _NUM_RESERVED = 8
 # The soft limit of open file descriptors is raised to at most this number.
 _MAX_DESCRIPTORS = 1 << 16
 
-# Open files by object id, oldest first. Each change is one atomic operation instead of a block under a lock, because a
-# fork could copy a locked lock into the child process.
+# Open files by object id, oldest first. Each change is one atomic operation. A lock is not used, because a fork could
+# copy it to the child process while it is locked.
 _OPEN_FILES: OrderedDict[int, ref[ShardFile]] = OrderedDict()
 
 
@@ -63,7 +64,7 @@ class ShardFile:
         self, paths: Sequence[str], storage: Storage, options: Mapping[str, Any], *, is_known: bool = False
     ) -> None:
         self.paths, self.storage = tuple(paths), storage
-        # `store_identity` sets both attributes when the index of the shard is loaded.
+        # `store_identity` sets `identity` and `seek_points` when the index of the shard is loaded.
         self.identity: Identity | None = None
         # True once format and compression are known and the storage itself notices a change of the file.
         self._is_known = is_known
@@ -97,7 +98,7 @@ class ShardFile:
         return shard
 
     def store_identity(self, loaded: ShardIndex) -> None:
-        """Store the size and block checksums that the shard must have when it is reopened, and its seek points."""
+        """Store the seek points of the shard, and the size and checksums that it must have when it is reopened."""
         self.identity, self.seek_points = identity_from_sidecar(loaded.sidecar), loaded.sidecar.seek_points
         if loaded.condition in ("damaged", "truncated") and not self.storage.is_remote:
             stored = self.shard.source.num_stored_bytes or 0
@@ -124,7 +125,7 @@ class ShardFile:
             if self.seek_points is not None:
                 shard.source.restore_seek_points(self.seek_points)
             return shard
-        paths = self._find_paths()
+        paths = self._resolve_paths()
         try:
             shard = open_shard(paths, **self._options, storage=self.storage)
         except (FileNotFoundError, FormatError) as error:
@@ -147,8 +148,8 @@ class ShardFile:
             shard.source.restore_seek_points(self.seek_points)
         return shard
 
-    def _find_paths(self) -> tuple[str, ...]:
-        """Return the paths. If the working directory has changed, resolve them against the original one if possible."""
+    def _resolve_paths(self) -> tuple[str, ...]:
+        """Return the paths. After a change of the working directory, look for the files in the original one first."""
         is_moved = self._directory not in ("", _get_working_directory())
         if is_moved and not all(map(os.path.isabs, self.paths)):
             original = tuple(os.path.join(self._directory, path) for path in self.paths)

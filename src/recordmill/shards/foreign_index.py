@@ -32,7 +32,7 @@ def read_foreign_index(shard: OpenShard) -> tuple[list[str], list[int]] | None:
 
 
 def write_foreign_index(shard: OpenShard, index: FrameIndex) -> str | None:
-    """Write the index file of a shard. Keep an existing file with correct offsets, because it may have other keys."""
+    """Write the index file of a shard. Keep an existing file with correct offsets: its keys may be user-defined."""
     codec = shard.format.index
     if codec is None or _is_foreign_index_current(shard, index):
         return None

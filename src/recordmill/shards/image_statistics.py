@@ -1,4 +1,4 @@
-"""Statistics of the image files in a feature: sizes and formats, from their headers."""
+"""Sizes and formats of the image files in a feature, read from the headers of the files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Range = tuple[Any, Any] | None
 
 @dataclass(frozen=True, slots=True)
 class ImageStatistics:
-    """Statistics of a feature that contains image files, from their headers.
+    """Statistics of the image files in a feature, read from the headers of the files.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class ImageCollector:
 
     @classmethod
     def create_for(cls, values: Ragged) -> ImageCollector | None:
-        """Return a collector if most of the first values begin like image files, and not all headers are broken."""
+        """Return a collector if most of the first values begin like image files, and a header can be read."""
         return cls() if are_mostly_images(values) and _read_image_sizes(values).any() else None
 
     def add(self, files: Ragged) -> NDArray[np.int64]:
@@ -76,7 +76,7 @@ class ImageCollector:
 
 
 def _read_image_sizes(files: Ragged) -> NDArray[np.int64]:
-    """Return the heights and widths of images, 0, 0 for those that cannot be read."""
+    """Return the height and width of each image; both are 0 for an image that cannot be read."""
     from recordmill.decode.image_files import image_sizes
 
     try:

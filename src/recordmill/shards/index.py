@@ -68,7 +68,7 @@ def sidecar_locations(
 
 
 def load_sidecars(path: str, storage: Storage) -> Iterator[Sidecar]:
-    """Yield the valid sidecars of a shard, including those that do not match its present content."""
+    """Yield the valid sidecars of a shard, even if the shard has changed since they were written."""
     for location_storage, location in sidecar_locations(storage, path):
         with contextlib.suppress(OSError):
             sidecar = parse_sidecar(location_storage.read(location))
@@ -96,8 +96,9 @@ def _compare_with_sidecar(sidecar: Sidecar, shard: OpenShard) -> Condition | Non
     if has_equal_blocks(sidecar, shard.source):
         return "intact" if stored == sidecar.num_stored_bytes else "appended"
     # A sidecar with checksums of the payloads is used for any shard of the same size, because each payload is compared
-    # when it is read. Without checksums, some block must be unchanged, and no intact frames may be at other offsets.
-    # This shows that bits flipped in this shard, and that no other shard has replaced it.
+    # when it is read. A sidecar without checksums is used if at least one block is unchanged and a scan does not find
+    # an intact shard with other offsets. In this case, bits flipped in the shard. Otherwise, another shard has replaced
+    # it.
     is_same = sidecar.checksums is not None or (
         has_any_equal_block(sidecar, shard.source) and not _has_other_frames(shard, sidecar.index)
     )
@@ -169,7 +170,7 @@ def load_index(shard: OpenShard, mode: IndexMode = "auto", entry: ManifestShard 
     remote shard is saved in the cache of this machine, not beside the shard.
     """
     with native_errors(shard.name):
-        known, condition = _find_listed_sidecar(shard, entry) or find_sidecar(shard) or (None, None)
+        known, condition = _find_sidecar_of_entry(shard, entry) or find_sidecar(shard) or (None, None)
         if known is not None and condition is not None and condition != "appended":
             try:
                 if known.seek_points is not None:
@@ -185,8 +186,8 @@ def load_index(shard: OpenShard, mode: IndexMode = "auto", entry: ManifestShard 
     return loaded
 
 
-def _find_listed_sidecar(shard: OpenShard, entry: ManifestShard | None) -> tuple[Sidecar, Condition] | None:
-    """Return the sidecar that describes the same bytes as `entry`; None if there is no such sidecar, or no entry."""
+def _find_sidecar_of_entry(shard: OpenShard, entry: ManifestShard | None) -> tuple[Sidecar, Condition] | None:
+    """Return the sidecar that matches `entry`, an entry of a manifest; None without such a sidecar or entry."""
     if entry is not None and shard.source.num_stored_bytes == entry.num_bytes:
         for sidecar in load_sidecars(shard.paths[0], shard.storage):
             found = (sidecar.num_stored_bytes, sidecar.num_records, sidecar.probes)
@@ -219,7 +220,7 @@ def _must_keep_sidecar(shard: OpenShard) -> bool:
 
 
 def scan_shard(shard: OpenShard, known: Sidecar | None = None) -> ShardIndex:
-    """Scan a shard and build its index. If `known` is given, scan only the bytes after the records in it."""
+    """Scan a shard and build its index. If `known` is given, scan only the bytes after its records."""
     start, num_known = (known.end, known.num_records) if known is not None else (0, 0)
     scanned = _core.scan(shard.source, shard.format.framing.kind, start=start, resync=True)
     offsets, lengths, end = np.asarray(scanned[0]), np.asarray(scanned[1]), scanned[2]

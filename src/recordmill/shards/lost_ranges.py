@@ -85,7 +85,7 @@ def find_lost_ranges(records: SoundRecords) -> LostRanges:
     """Find the bytes of a shard that are not part of sound records."""
     starts, stops = list_gaps(records.inspection, records.frames)
     is_lost = starts < stops
-    # After the last record, there may be a fault without bytes, such as a missing end of a compressed stream.
+    # The range of a fault after the last record may be empty, for example if the end of a compressed stream is missing.
     is_lost[-1] |= any(area.start == starts[-1] for area in records.areas)
     starts, stops = starts[is_lost], stops[is_lost]
     counts, is_exact = _count_records(records, starts, stops)
@@ -102,7 +102,7 @@ def find_lost_ranges(records: SoundRecords) -> LostRanges:
 
 
 def _select_faults(area: DamagedArea, start: int, stop: int) -> list[Fault]:
-    """Return the faults in a part of a damaged area; if there are none, those of the whole area."""
+    """Return the faults between two offsets of a damaged area; if there are none, return all faults of the area."""
 
     def is_inside(fault: Fault) -> bool:
         # The offset of a stream fault is the end of the readable bytes, which may equal `stop`.
@@ -131,7 +131,7 @@ def _count_records(
 def _describe_range(
     inspection: Inspection, faults: list[Fault], span: tuple[int, int], num_records: int, is_exact: bool
 ) -> LostRange:
-    """Describe one lost range. If its number of records is an estimate, use its faults to improve it."""
+    """Describe one lost range. If the number of records is an estimate, improve it with the help of the faults."""
     start, end = span
     shard, sidecar = inspection.shard, inspection.sidecar
     if not is_exact:
@@ -148,7 +148,7 @@ def _describe_range(
 
 
 def _is_zero_fill(inspection: Inspection, start: int, end: int) -> bool:
-    """Return True if a range at the end of a shard has only zeros, at most `_MAX_ZERO_FILL`, and no indexed record."""
+    """Return True for zeros at the end of a shard: at most `_MAX_ZERO_FILL` bytes, and no record of the index."""
     is_indexed = inspection.sidecar is not None and start < inspection.sidecar.end
     if is_indexed or end != inspection.shard.source.num_bytes or end - start > _MAX_ZERO_FILL:
         return False

@@ -53,7 +53,7 @@ _DAMAGE_HINT = "list all damage with `recordmill verify`; restore the shard from
 def convert_error(
     fault: Sequence[object], shard: str, records: Sequence[int] | NDArray[np.int64] | None = None
 ) -> RecordmillError:
-    """Convert the arguments of a `CoreFault` to an exception; `records` maps its ordinal to a position in the shard."""
+    """Convert the arguments of a `CoreFault` to an exception; `records` maps its ordinals to record positions."""
     kind, ordinal, offset, expected, found, message = fault
     cls = _CLASSES.get(str(kind), DamageError)
     hint = _HINTS.get(str(kind), _DAMAGE_HINT)

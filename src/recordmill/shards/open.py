@@ -1,4 +1,4 @@
-"""Open a shard and detect its compression and format from the content; the suffix is used only if that fails."""
+"""Open a shard. Detect its compression and format from the content or, if that fails, from the suffix."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ from recordmill.storage.compression import (
 
 # Default of max_record_bytes.
 DEFAULT_MAX_RECORD_BYTES = 1 << 30
-# By default, a shard may have this many bytes after decompression, or this multiple of its file size if that is more.
+# By default, the decompressed size of a shard is limited to the larger of these two: a number of bytes, and a multiple
+# of the file size.
 _DEFAULT_MAX_BYTES = 64 << 20
 _DEFAULT_MAX_RATIO = 250
 # Hint of the error that is raised for a file that is not a shard.
 NAME_SHARDS_HINT = "name only the shards"
-# A file with fewer bytes than this may have any declared format, because it may be the rest of a truncated shard.
+# For a file with fewer bytes than this, any declared format is accepted, because the file may be the rest of a
+# truncated shard.
 _MIN_HEAD_BYTES = 16
 
 
@@ -139,7 +141,7 @@ def _detect_compressed_format(
         detected = _detect_format(head, None, declared)
         if may_be_plain and detected is None:
             return None
-        # Ignore other damage here: it is raised when the affected records are read.
+        # Ignore other damage here. An error is raised when the affected records are read.
         if damage.kind == "limit_exceeded" or (detected is None and declared is None):
             raise damage
     return _choose_format(name, declared, _detect_format(head, source.num_bytes, declared), head)
@@ -163,7 +165,7 @@ def _detect_format(head: bytes, num_bytes: int | None, declared: Format | None) 
 
 
 def _choose_format(name: str, declared: Format | None, detected: Format | None, head: bytes) -> Format:
-    """Return the declared, the detected or the suffix's format, in this order; check it against the content."""
+    """Return the declared format, or else the detected one, or else that of the suffix; check the content."""
     if declared is not None:
         if detected is not None and detected is not declared:
             raise FormatError(

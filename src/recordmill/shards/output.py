@@ -292,7 +292,7 @@ class ShardOutput:
         try:
             self._sidecar = write_temporary_file(self._storage, sidecar_path(self.path), data, overwrite=True)
         except OSError as error:
-            # The sidecar only saves time. So write it to the cache instead, or continue without it.
+            # The shard can be read without a sidecar. So write the sidecar to the cache, or continue without it.
             with contextlib.suppress(OSError):
                 if error.errno in NOT_PERMITTED:
                     self._cached_sidecar = write_temporary_file(LOCAL, cache_path(self.path), data, overwrite=True)
@@ -321,7 +321,7 @@ class ShardOutput:
         return [os.path.basename(path) for path in companion_paths(self.path, self.format if self._overwrite else None)]
 
     def finish_commit(self, failed: Mapping[str, WriteError]) -> None:
-        """Commit the sidecar in the cache, and handle the error if the one beside the shard could not be renamed."""
+        """Commit the sidecar in the cache; handle the error if the sidecar beside the shard could not be renamed."""
         remove_cached_indexes(self.path)
         path = sidecar_path(self.path)
         if path in failed:
@@ -396,7 +396,7 @@ class RecordSink(Protocol):
 
 
 class SingleShardSink:
-    """A sink with one shard, which is created when the first records arrive, so that few files are open at a time.
+    """A sink with one shard. The shard is created when the first records arrive, so that few files are open at a time.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ def _parse_to_columns(
     checked = schema if isinstance(schema, Schema) else Schema(schema)
     if codec.kind is None:
         return codec.parse(_to_ragged(payloads), checked)
-    plan = _get_cached_plan(codec, checked) if checked is schema else codec.compile_schema(checked)
+    plan = _find_or_compile_plan(codec, checked) if checked is schema else codec.compile_schema(checked)
     if isinstance(payloads, Ragged) or {*map(type, payloads)} - {bytes}:
         rows = _to_ragged(payloads)
         parsed = _core.parse(rows.data, rows.row_splits, plan, threads=threads)
@@ -87,8 +87,8 @@ def _parse_to_columns(
     return codec.build_columns(parsed, checked, len(payloads))
 
 
-def _get_cached_plan(codec: PayloadCodec, schema: Schema) -> Any:
-    """Return the compiled plan of a schema. It is compiled on the first call with a schema object, and then cached."""
+def _find_or_compile_plan(codec: PayloadCodec, schema: Schema) -> Any:
+    """Return the compiled plan of a schema. The plan is compiled on the first call with a schema, and then cached."""
     entry = _PLANS.get((codec.name, id(schema)))
     if entry is None:
         entry = (schema, codec.compile_schema(schema))

@@ -1,4 +1,4 @@
-"""Parse payloads to columns whose schema fits exactly: every feature has one kind, and its presence is known."""
+"""Parse payloads to columns. The schema of the columns is exact: each feature has one kind."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class ParsedRecords:
 
 
 def parse_exactly(codec: PayloadCodec, payloads: Ragged, names: Collection[str] | None = None) -> list[ParsedRecords]:
-    """Parse payloads; `names` limits the features.
+    """Parse payloads to columns; `names` selects the features to parse.
 
     The result has several elements if the kind of a feature changes between records, or if some records lack a feature
     that is an empty list in others.

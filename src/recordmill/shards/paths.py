@@ -107,7 +107,7 @@ def _contains_shards(folder: str) -> bool:
 
 
 def add_pattern_hint(error: FormatError, names: Sequence[str]) -> None:
-    """Add a glob pattern, if possible, to the error for a file that is not a shard. The pattern excludes this file."""
+    """Extend the hint of the error for a file that is not a shard: suggest a glob pattern that excludes this file."""
     if error.hint == NAME_SHARDS_HINT and error.shard is not None:
         pattern = _find_excluding_pattern(error.shard, names)
         if pattern is not None:
@@ -115,7 +115,7 @@ def add_pattern_hint(error: FormatError, names: Sequence[str]) -> None:
 
 
 def _find_excluding_pattern(excluded: str, names: Sequence[str]) -> str | None:
-    """Return a glob pattern for the largest group of files whose names differ only in numbers, except `excluded`."""
+    """Return a glob pattern that matches the largest group of numbered names, but not `excluded`."""
     directory = os.path.dirname(excluded)
     others = [os.path.basename(name) for name in names if name != excluded and os.path.dirname(name) == directory]
     counts = Counter(map(_replace_numbers, others))

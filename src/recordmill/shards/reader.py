@@ -38,7 +38,7 @@ _NUM_ESTIMATION_RECORDS = 8
 # time up to these limits.
 _MAX_RECORDS_AHEAD = 256
 _MAX_BYTES_AHEAD = 4 << 20
-# Records of at least this many bytes are read one by one, each into its own object. Shorter ones are read together.
+# Records of at least this many bytes are read one by one, each into its own object. Shorter records are read together.
 _MIN_BYTES_OF_SINGLES = 8 << 10
 
 
@@ -56,7 +56,7 @@ def replaced_shard_error(path: str, expected: int, found: int) -> IncompleteData
 
 
 def resolve_positions(positions: Sequence[int] | NDArray[np.integer[Any]], num_records: int) -> NDArray[np.int64]:
-    """Convert negative positions, which count from the end, to positions from 0; raise IndexError if out of range."""
+    """Convert negative positions, which count from the end, to non-negative ones; raise IndexError if out of range."""
     rows = np.asarray(positions, dtype=np.int64).reshape(-1)
     outside = (rows < -num_records) | (rows >= num_records)
     if outside.any():
@@ -65,14 +65,14 @@ def resolve_positions(positions: Sequence[int] | NDArray[np.integer[Any]], num_r
 
 
 def resolve_position(position: int, num_records: int) -> int:
-    """Convert a position that may count from the end to one from 0; raise IndexError if out of range."""
+    """Convert a negative position, which counts from the end, to a non-negative one; raise IndexError if invalid."""
     if not -num_records <= position < num_records:
         raise IndexError(f"position {position} is out of range for {num_records} records")
     return position % num_records
 
 
 def records_per_read(shard: OpenShard, index: FrameIndex | None = None) -> int:
-    """Return how many records one read should cover, so that it reads about `_MAX_BYTES_PER_READ` bytes."""
+    """Return the number of records to read at once, so that they have about `_MAX_BYTES_PER_READ` bytes."""
     lengths = _read_first_lengths(shard) if index is None else index.lengths
     mean = int(lengths.mean()) if len(lengths) else 0
     return max(1, min(_MAX_RECORDS_PER_READ, _MAX_BYTES_PER_READ // max(mean, 1)))
@@ -195,7 +195,7 @@ class ShardReader:
 
     @property
     def checksums(self) -> NDArray[np.int64] | None:
-        """CRC-32C of each payload from the sidecar, -1 if unknown; None if there are none or with ``verify=False``."""
+        """CRC-32C of each payload from the sidecar, -1 if unknown; None without checksums or with ``verify=False``."""
         self.load_index()
         return self._checksums
 
@@ -220,7 +220,7 @@ class ShardReader:
 
     @property
     def keeps_index(self) -> bool:
-        """True if an index that is built by a scan is also saved in a sidecar."""
+        """True if the reader saves an index that it had to build by a scan, see ``index="auto"``."""
         return self._index_mode == "auto"
 
     @property
@@ -346,7 +346,7 @@ class ShardReader:
         return self._iterate_stream(stream, shard, 0 if sidecar is None else sidecar.num_records)
 
     def _find_sidecar(self, shard: OpenShard) -> Sidecar | None:
-        """Find the sidecar of the shard without a scan; return None if there is none, or if faults are known."""
+        """Find the sidecar of the shard without a scan; return None if no sidecar exists, or if faults are known."""
         if self._loaded is not None:
             return None if self._loaded.faults else self._loaded.sidecar
         with native_errors(shard.name):
@@ -383,7 +383,7 @@ class ShardReader:
         return [str(position) for position in range(len(self))] if foreign is None else foreign[0]
 
     def position_of(self, key: int | str) -> int:
-        """Return the position of the record with a key; if the key occurs several times, of the last such record.
+        """Return the position of the record with a key; if several records have this key, return the last position.
 
         Parameters
         ----------
@@ -575,7 +575,7 @@ class PayloadReader:
                 self._read_records_together(shard, count)
 
     def _read_records_singly(self, shard: OpenShard, count: int) -> bool:
-        """Read one record after a seek, otherwise the next long records; return False if none was read."""
+        """Read the next long records into separate objects, or one record after a seek; return False if none."""
         kind, shortest = shard.format.framing.kind, 0 if count == 1 else _MIN_BYTES_OF_SINGLES
         ready, self._next_offset = _core.read_singles(
             shard.source, kind, self._next_offset, count, shortest=shortest, verify=self._verify
@@ -584,7 +584,7 @@ class PayloadReader:
         return bool(ready)
 
     def _read_records_together(self, shard: OpenShard, count: int) -> None:
-        """Find the next frames, and read their payloads before the first damaged one into one buffer."""
+        """Find the next frames, and read their payloads into one buffer, up to the first damaged payload."""
         frames = _core.scan(shard.source, shard.format.framing.kind, start=self._next_offset, max_records=count)
         offsets, lengths, fault = np.asarray(frames[0]), np.asarray(frames[1]), next(iter(frames[3]), None)
         count = max(int(np.searchsorted(np.cumsum(lengths), _MAX_BYTES_AHEAD)), 1)

@@ -1,4 +1,4 @@
-"""Content hashes of records in bounded memory: a few are kept in memory, many are divided among temporary files."""
+"""Hashes of record contents in bounded memory: above a limit, the hashes are moved to temporary files."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 ROW = np.dtype([("high", "<u8"), ("low", "<u8"), ("shard", "<u4"), ("record", "<u8")])
 Rows = NDArray[Any]
 
-# Maximum number of rows in memory (28 bytes each). More rows are divided among files, one file per part. With a billion
-# records, a part has a million rows.
+# Maximum number of rows in memory (28 bytes each). More rows are written to files. Each file contains one part: the
+# rows whose hashes have the same first 10 bits. With a billion records, a part has a million rows.
 _MAX_ROWS = 1 << 18
 NUM_PARTS = 1024
-_PART_SHIFT = np.uint64(54)  # The part is the first 10 bits of the hash.
+_PART_SHIFT = np.uint64(54)  # The number of a part consists of the first 10 bits.
 
 
 class RecordHashes:
@@ -49,14 +49,14 @@ class RecordHashes:
         digest = hashlib.blake2b(payload, digest_size=16).digest()
         self._order.update(digest)
         if self._num_rows == _MAX_ROWS:
-            self._spill()
+            self._move_rows_to_files()
         high, low = int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
         self._rows[self._num_rows] = (high, low, shard, record)
         self._num_rows += 1
         self.num_records += 1
 
-    def _spill(self) -> None:
-        """Append the rows in memory to the files of their parts."""
+    def _move_rows_to_files(self) -> None:
+        """Append each row in memory to the file for its part, and clear the memory."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="recordmill-diff-")
         rows = self._rows[: self._num_rows]
@@ -97,9 +97,9 @@ class RecordHashes:
 
 
 def iterate_unmatched(first: RecordHashes, second: RecordHashes) -> Iterator[tuple[Rows, Rows]]:
-    """Yield the rows of each side that have no equal record on the other side, part by part.
+    """Yield the rows of each dataset that have no equal record in the other dataset, one part at a time.
 
-    Records are compared as multisets: if one side has three equal records and the other side has one, two are
+    Records are compared as multisets: if one dataset has three equal records and the other has one, two are
     unmatched.
     """
     if not (first.is_spilled or second.is_spilled):
@@ -118,7 +118,7 @@ def _find_unmatched(first: Rows, second: Rows) -> tuple[Rows, Rows]:
     is_new[1:] = (rows["high"][1:] != rows["high"][:-1]) | (rows["low"][1:] != rows["low"][:-1])
     group = np.cumsum(is_new) - 1
     counts = np.array([np.bincount(group[side == number], minlength=len(rows)) for number in (0, 1)])
-    # Number of equal records of the same side that come before each record.
+    # For each row, the first row that has the same hash and belongs to the same dataset.
     starts = np.flatnonzero(is_new)[group] + np.where(side == 1, counts[0][group], 0)
     is_unmatched = np.arange(len(rows)) - starts >= counts[1 - side, group]
     return rows[is_unmatched & (side == 0)], rows[is_unmatched & (side == 1)]

@@ -30,7 +30,7 @@ def load_indexes(readers: Sequence[ShardReader]) -> None:
 
 
 def locate_frames(readers: Sequence[ShardReader], starts: Sequence[int], positions: Ints) -> tuple[Any, ...]:
-    """Return the shard of each record, its position in the shard, and the location of its frame.
+    """Locate each record: return its shard, its position in this shard, and the location of its frame.
 
     Returns ((positions in the list of used shards, used shards), positions in the shards, offsets, lengths, checksums).
     All except the used shards have one entry per record.
@@ -54,7 +54,7 @@ def locate_frames(readers: Sequence[ShardReader], starts: Sequence[int], positio
 
 
 def request_frames(shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints) -> dict[str, FetchedRanges]:
-    """Request the frames of records from all shards; return the ranges by the path of the shard.
+    """Request the frames of records from all shards; return a dict from shard paths to requested ranges.
 
     Shards that must be read as a stream, because they are compressed or consist of several files, are omitted.
     """
@@ -78,7 +78,7 @@ def request_frames_ahead(
 def _list_frames(
     shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints
 ) -> Iterator[tuple[RemoteStorage, str, Ints, Ints]]:
-    """Yield the storage and path of each shard that can be read at any offset, and the ranges of its frames."""
+    """Yield the storage, the path and the ranges of frames of each shard that can be read at any offset."""
     for number, shard in enumerate(shards):
         chosen = which == number
         if _has_random_access(shard) and chosen.any():
@@ -94,23 +94,23 @@ def _has_random_access(shard: OpenShard) -> bool:
 def fetch_sources(
     shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints, max_record_bytes: int
 ) -> list[_core.Source]:
-    """Request the frames of records from all shards, and return sources of these frames."""
+    """Request the frames of records from all shards; return one source with the frames of each shard."""
     frames = (shards, which, offsets, lengths)
     try:
-        return _open_ranges(shards, request_frames(*frames), max_record_bytes)
+        return _wait_for_sources(shards, request_frames(*frames), max_record_bytes)
     except FileNotFoundError:
         storage: RemoteStorage = shards[0].storage  # type: ignore[assignment]
         if storage.cache is None:
             raise
         # Another process or the user has removed files from the cache.
         storage.cache.forget_checked()
-        return _open_ranges(shards, request_frames(*frames), max_record_bytes)
+        return _wait_for_sources(shards, request_frames(*frames), max_record_bytes)
 
 
-def _open_ranges(
+def _wait_for_sources(
     shards: Sequence[OpenShard], requested: dict[str, FetchedRanges], max_record_bytes: int
 ) -> list[_core.Source]:
-    """Wait for ranges. Return a source of the ranges of each shard, or the shard's own source if it has none."""
+    """Wait for requested ranges; return one source per shard. A shard without requests keeps its own source."""
     sources = []
     for shard in shards:
         ranges = requested.get(shard.paths[0])

@@ -26,7 +26,7 @@ _MAX_STORED_BYTES = 1 << 50
 # Deflate expands data by at most this factor.
 _MAX_RATIO = 1032
 
-# Offset and CRC-32C of each of several blocks of a file.
+# Offsets and CRC-32C checksums of several blocks of a file.
 Probes = tuple[tuple[int, int], ...]
 
 

@@ -23,7 +23,7 @@ from recordmill.shards.sidecar import Sidecar, has_any_equal_block
 from recordmill.shards.verify import STREAM_FAULTS, Inspection, choose_codec, find_index, inspect_shard
 from recordmill.types import Fault, FrameIndex, Ragged
 
-# Each of these faults affects exactly one record and not its length, so the start of the next record is known.
+# Each of these faults damages exactly one record, but not its length. So the start of the next record is known.
 ONE_RECORD = ("payload_checksum", "sidecar_checksum", "bad_payload", "bad_padding", "record_too_long")
 _KNOWN_END = (*ONE_RECORD, *STREAM_FAULTS)
 # If a larger share of the payloads cannot be parsed, the records are assumed to be of several types, not damaged.
@@ -115,7 +115,7 @@ def list_gaps(inspection: Inspection, frames: FrameIndex) -> tuple[NDArray[np.in
 
 
 def _count_unparsed(inspection: Inspection) -> float:
-    """Return the number of payloads that cannot be parsed; an estimate if `faults` does not list all faults."""
+    """Return the number of payloads that cannot be parsed. It is an estimate if `faults` does not list all faults."""
     faults = inspection.faults
     share = sum(fault.kind == "bad_payload" for fault in faults) / max(len(faults), 1)
     return share * inspection.num_faults
@@ -140,11 +140,13 @@ def _add_hidden_records(records: SoundRecords) -> SoundRecords:
     if not shard.format.framing.can_resync:
         return records
     num_indexed_bytes = 0 if sidecar is None else sidecar.end
-    starts = _list_starts(records, num_indexed_bytes)
+    starts = _find_record_starts(records, num_indexed_bytes)
     spans = [(area.start, area.stop) for area in records.areas if _may_hide_records(area, num_indexed_bytes, starts)]
-    records = replace(records, frames=_merge_frames(records.frames, _search_spans(records.inspection, spans, starts)))
-    if starts is not None and (rows := _find_too_long(records.frames, starts)):
-        records = _replace_frames(records, rows, starts)
+    records = replace(
+        records, frames=_merge_frames(records.frames, _find_frames_inside(records.inspection, spans, starts))
+    )
+    if starts is not None and (rows := _find_overlong_frames(records.frames, starts)):
+        records = _replace_overlong_frames(records, rows, starts)
     return replace(records, areas=_merge_areas(records.areas))
 
 
@@ -156,8 +158,8 @@ def _may_hide_records(area: DamagedArea, num_indexed_bytes: int, starts: NDArray
     return starts is not None or len(area.faults) > 1
 
 
-def _list_starts(records: SoundRecords, begin: int) -> NDArray[np.int64] | None:
-    """Return the offsets from `begin` on at which records certainly begin; None if the format cannot show this.
+def _find_record_starts(records: SoundRecords, begin: int) -> NDArray[np.int64] | None:
+    """Find the offsets after `begin` where records certainly begin; return None if the format does not show them.
 
     The size of a damaged compressed stream is unknown, so the search in it ends at the last sound record.
     """
@@ -174,8 +176,8 @@ def _list_starts(records: SoundRecords, begin: int) -> NDArray[np.int64] | None:
     return np.unique(np.concatenate(starts))
 
 
-def _find_too_long(frames: FrameIndex, starts: NDArray[np.int64]) -> list[int]:
-    """Return the rows of the frames in which another record begins, so that their lengths must be wrong."""
+def _find_overlong_frames(frames: FrameIndex, starts: NDArray[np.int64]) -> list[int]:
+    """Return the rows of frames that contain the start of another record. The lengths of these frames are wrong."""
     if not len(frames):
         return []
     rows = np.maximum(np.searchsorted(frames.offsets, starts, side="right") - 1, 0)
@@ -184,11 +186,11 @@ def _find_too_long(frames: FrameIndex, starts: NDArray[np.int64]) -> list[int]:
     return list(np.unique(rows[is_inside]).tolist())
 
 
-def _replace_frames(records: SoundRecords, rows: list[int], known: NDArray[np.int64]) -> SoundRecords:
-    """Replace the frames at `rows`, whose lengths are damaged, with the frames that begin inside them."""
+def _replace_overlong_frames(records: SoundRecords, rows: list[int], known: NDArray[np.int64]) -> SoundRecords:
+    """Remove the frames at `rows`, because their lengths are wrong, and add the frames that begin inside them."""
     inspection, frames = records.inspection, records.frames
     starts, stops = frames.offsets[rows], list_gaps(inspection, frames)[1][np.array(rows) + 1]
-    added = _search_spans(inspection, list(zip(starts.tolist(), stops.tolist(), strict=True)), known)
+    added = _find_frames_inside(inspection, list(zip(starts.tolist(), stops.tolist(), strict=True)), known)
     kept = FrameIndex(np.delete(frames.offsets, rows), np.delete(frames.lengths, rows))
     areas = [
         DamagedArea(start, stop, [Fault("bad_length", inspection.shard.name, None, start, _TOO_LONG)])
@@ -208,21 +210,21 @@ def _merge_areas(areas: list[DamagedArea]) -> list[DamagedArea]:
     return merged
 
 
-def _search_spans(
+def _find_frames_inside(
     inspection: Inspection, spans: list[tuple[int, int]], starts: NDArray[np.int64] | None
 ) -> list[tuple[int, int]]:
-    """Return the intact frames that begin inside spans, but not at the first byte of a span."""
+    """Return the intact frames that begin inside the given byte ranges, but not at the first byte of a range."""
     found: list[tuple[int, int]] = []
     for begin, stop in spans:
         if starts is None:
-            found += _search_all_bytes(inspection, begin + 1, stop)
+            found += _find_frames_at_all_bytes(inspection, begin + 1, stop)
         else:
-            candidates = _search_starts(inspection, begin + 1, stop, starts)
+            candidates = _find_frames_at_starts(inspection, begin + 1, stop, starts)
             found += [frame for frame in candidates if _is_payload_intact(inspection, frame)]
     return found
 
 
-def _search_starts(
+def _find_frames_at_starts(
     inspection: Inspection, begin: int, stop: int, starts: NDArray[np.int64]
 ) -> Iterator[tuple[int, int]]:
     """Yield the complete frames that begin at one of `starts` and do not extend beyond the next start."""
@@ -238,7 +240,7 @@ def _search_starts(
             begin = offset + length
 
 
-def _search_all_bytes(inspection: Inspection, begin: int, stop: int) -> Iterator[tuple[int, int]]:
+def _find_frames_at_all_bytes(inspection: Inspection, begin: int, stop: int) -> Iterator[tuple[int, int]]:
     """Yield the intact frames between two offsets, including frames inside damaged ones.
 
     A malicious shard can nest any number of damaged frames. Therefore the number of bytes that are read more than once
@@ -295,7 +297,7 @@ def _find_padded_frames(inspection: Inspection) -> Iterator[tuple[int, int]]:
 
 
 def _matches_index(offsets: NDArray[np.int64], lengths: NDArray[np.int64], sidecar: Sidecar) -> NDArray[np.bool_]:
-    """Return a mask of the frames that the index lists with this length, or that begin after its last frame."""
+    """Return a mask: True for frames that are in the index with the same length or begin after its last frame."""
     if not sidecar.num_records:
         return np.ones(len(offsets), np.bool_)
     rows = np.minimum(np.searchsorted(sidecar.index.offsets, offsets), sidecar.num_records - 1)

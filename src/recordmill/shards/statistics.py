@@ -19,7 +19,7 @@ from recordmill.shards.parsed import Column, ParsedRecords, parse_exactly
 from recordmill.shards.reader import ShardReader
 from recordmill.types import Ragged
 
-# Limits of a chunk of records that is parsed in one call. A larger record is a chunk of its own.
+# Limits of a chunk of records that is parsed in one call. A record above the size limit is a chunk of its own.
 _MAX_CHUNK_RECORDS, _MAX_CHUNK_BYTES = 4096, 1 << 20
 # Values of a feature are counted only if there are at most this many different values, and if no byte string is longer
 # than this.
@@ -267,7 +267,7 @@ def _order_of_count(entry: tuple[Value, int]) -> tuple[int, str, Any]:
 
 
 def _add_exactly(values: NDArray[Any]) -> int | float:
-    """Return the sum of finite numbers: exact for integers of any size, else in float64."""
+    """Return the sum of finite numbers. The sum is exact for integers of any size, and a float64 otherwise."""
     if values.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):
             return float(values.sum(dtype=np.float64))

@@ -200,7 +200,7 @@ def _describe_content(inspection: Inspection) -> ShardContent:
 
 
 def find_index(shard: OpenShard) -> ShardIndex | None:
-    """Find the sidecar that belongs to a shard; raise if the shard cannot be read."""
+    """Find the sidecar that belongs to a shard; raise an error if the shard cannot be read."""
     with native_errors(shard.name):
         found = find_sidecar(shard)
     return None if found is None else ShardIndex(*found)

@@ -306,7 +306,7 @@ class ShardWriter(_WriterBase):
         self._pending_bytes += num_bytes
 
     def _has_unknown_kinds(self) -> bool:
-        """Return True if some feature has only empty lists as values so far, so that its kind is unknown."""
+        """Return True if all values of some feature are empty lists so far. The kind of such a feature is unknown."""
         if self._declared_schema is not None:
             return False
         names = {name for example in self._examples for name in example}.difference(self._schema or ())

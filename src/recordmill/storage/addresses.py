@@ -15,7 +15,7 @@ SCHEMES = ("s3", "s3a", "gs", "az", "abfs", "abfss", "https", "http")
 _ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/(?P<slash>/?)(?P<rest>.*)", re.DOTALL)
 _REMOTE = re.compile(rf"(?:{'|'.join(SCHEMES)})://")
 _BRACES = re.compile(r"\{(?:(?P<first>\d+)\.\.(?P<last>\d+)|(?P<words>[^{}]*,[^{}]*))\}")
-# A larger range in braces is considered a mistake.
+# A range in braces with more numbers than this is considered a mistake.
 _MAX_EXPANDED = 1_000_000
 # Matches user names, passwords and query values in an address, and credentials in messages of object stores.
 _SIGNED_VALUES = r"<(AWSAccessKeyId|StringToSign\w*|Signature\w*|Token[-\w]*|CanonicalRequest\w*)>.*?</\1>"
@@ -27,7 +27,7 @@ _SECRETS = (
 
 
 class Address(NamedTuple):
-    """An address, split into a root, which one connection serves, and the name of an object in it.
+    """An address, split into a root and the name of an object. One connection serves all objects of a root.
 
     Parameters
     ----------

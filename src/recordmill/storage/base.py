@@ -345,7 +345,7 @@ def write_file_atomically(storage: Storage, path: str, data: bytes) -> None:
 
 
 def write_temporary_file(storage: Storage, path: str, data: bytes, *, overwrite: bool) -> OutputFile:
-    """Write a small file under a temporary name and finish it; the caller must commit or discard it."""
+    """Write a small file completely under a temporary name. The caller must then commit or discard the file."""
     file = storage.create_output(path, overwrite=overwrite)
     try:
         file.write(data)

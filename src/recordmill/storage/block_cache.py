@@ -1,4 +1,4 @@
-"""A cache of remote files on a local disk. When it is full, it keeps its blocks and adds no others.
+"""A cache of remote files on a local disk. When the cache is full, it keeps the stored blocks and adds no others.
 
 If the cache has room for a fraction f of the dataset, a shuffled epoch finds the fraction f of its blocks in the cache.
 Evicting the least recently used blocks would reduce this to about f squared, because most other blocks are read before
@@ -37,7 +37,8 @@ _MAGIC = b"RMBLOCK1"
 _HEADER = struct.Struct(f"<8sQ{BLOCK_BYTES // _PIECE_BYTES}II")
 _FOLDER_NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}")
 _BLOCK_NAME = re.compile(r"\d+\.block(?P<temporary>\.tmp-[0-9a-f]+)?")
-# Maximum number of files that stay open. `shuffle` mixes samples of 16 blocks of 4 MiB, which are 64 files here.
+# Maximum number of files that stay open. `shuffle` mixes samples of 16 blocks of 4 MiB, and the cache stores these
+# blocks in 64 files.
 _MAX_OPEN_FILES = 96
 # Number of consecutive blocks that one lock protects.
 _LOCKED_BLOCKS = 8
@@ -79,16 +80,16 @@ class BlockCache:
             self._stop_writing(error)
 
     def read(self, name: str, info: ObjectInfo, start: int, stop: int, download: Download) -> tuple[memoryview, int]:
-        """Return a range of a file, and the number of its bytes that were in the cache; download the others."""
+        """Return a range of a file, and the number of bytes that were in the cache; download the missing bytes."""
         folder = self._find_folder(name, info)
         numbers = range(start // BLOCK_BYTES, -(-stop // BLOCK_BYTES))
         parts: list[memoryview | None] = [
-            _read_block(folder, number, *_clip(number, start, stop)) for number in numbers
+            _read_block(folder, number, *_find_overlap(number, start, stop)) for number in numbers
         ]
         num_cached = sum(len(part) for part in parts if part is not None)
         for number, part in zip(numbers, parts, strict=True):
             if part is not None:
-                low, high = _clip(number, start, stop)
+                low, high = _find_overlap(number, start, stop)
                 self._mark_checked(folder, info.num_bytes, number * BLOCK_BYTES + low, number * BLOCK_BYTES + high)
         if num_cached < stop - start:
             # Only one thread downloads a block.
@@ -97,7 +98,7 @@ class BlockCache:
                     locks.enter_context(self._find_lock(folder, group))
                 for row, number in enumerate(numbers):
                     if parts[row] is None:
-                        parts[row] = _read_block(folder, number, *_clip(number, start, stop))
+                        parts[row] = _read_block(folder, number, *_find_overlap(number, start, stop))
                 self._download_missing(folder, numbers, parts, (start, stop, info.num_bytes), download)
         if len(parts) == 1 and parts[0] is not None:
             return parts[0], num_cached
@@ -112,7 +113,7 @@ class BlockCache:
     def has_checked(
         self, name: str, info: ObjectInfo, starts: NDArray[np.int64], stops: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Return a mask of ranges of a file: True if this process has verified their checksums in the cache."""
+        """Return a mask of ranges of a file: True if a range is cached and this process has verified its checksums."""
         checked = self._checked.get(self._folders.get((name, info), ""))
         if checked is None:
             return np.zeros(len(starts), bool)
@@ -121,7 +122,7 @@ class BlockCache:
         return np.fromiter((0 not in checked[start:stop] for start, stop in pairs), bool, len(starts))
 
     def locate(self, name: str, info: ObjectInfo, start: int, stop: int) -> Iterator[tuple[int, FilePart]]:
-        """Yield the start of each part of a range, and its location in the cache; requires `has_checked` for the range.
+        """Yield the start and the cache location of each part of a range, for which `has_checked` must be True.
 
         Raises
         ------
@@ -130,7 +131,7 @@ class BlockCache:
         """
         folder = self._folders[name, info]
         for number in range(start // BLOCK_BYTES, -(-stop // BLOCK_BYTES)):
-            low, high = _clip(number, start, stop)
+            low, high = _find_overlap(number, start, stop)
             yield number * BLOCK_BYTES + low, (self._open_block(folder, number), _HEADER.size + low, high - low)
 
     def _open_block(self, folder: str, number: int) -> _core.LocalFile:
@@ -140,13 +141,13 @@ class BlockCache:
         if file is None:
             file = _core.LocalFile(path)
             if len(self._open_files) >= _MAX_OPEN_FILES:
-                with contextlib.suppress(KeyError):  # Another thread may have closed all others.
+                with contextlib.suppress(KeyError):  # Another thread may have closed all other files.
                     self._open_files.popitem(last=False)
         self._open_files[path] = file
         return file
 
     def forget_checked(self) -> None:
-        """Forget which checksums were verified, because a file of the cache was removed."""
+        """Forget which checksums were verified. Call this after a file of the cache was removed."""
         self._checked.clear()
         self._open_files.clear()
 
@@ -166,7 +167,7 @@ class BlockCache:
         limits: tuple[int, int, int],
         download: Download,
     ) -> None:
-        """Download missing parts: whole blocks if the cache has room for them, otherwise only the requested bytes."""
+        """Download missing parts: whole blocks if the cache has space for them, otherwise only the requested bytes."""
         start, stop, num_bytes = limits
         row = 0
         while row < len(parts):
@@ -178,9 +179,9 @@ class BlockCache:
                 continue
             first, last = numbers[row] * BLOCK_BYTES, min(numbers[end - 1] * BLOCK_BYTES + BLOCK_BYTES, num_bytes)
             group = numbers[row:end]
-            # A damaged block is replaced, so it needs no additional room.
+            # A damaged block is overwritten, so only new blocks need additional space.
             new = [number for number in group if not os.path.lexists(_block_path(folder, number))]
-            num_reserved = self._reserve(len(new))
+            num_reserved = self._reserve_space(len(new))
             kept = {*group}.difference(new[num_reserved:]) if self._is_writable else set()
             if numbers[row] not in kept:
                 first = max(first, start)
@@ -189,10 +190,10 @@ class BlockCache:
             try:
                 data = download(first, last)
             except BaseException:
-                self._reserve(-num_reserved)
+                self._reserve_space(-num_reserved)
                 raise
             for number in group:
-                low, high = _clip(number, start, stop)
+                low, high = _find_overlap(number, start, stop)
                 offset = number * BLOCK_BYTES - first
                 if number in kept:
                     block = data[offset : offset + BLOCK_BYTES]
@@ -243,8 +244,8 @@ class BlockCache:
     def _locked_total(self) -> _LockedTotal:
         return _LockedTotal(os.path.join(self.folder, "total"))
 
-    def _reserve(self, num_blocks: int) -> int:
-        """Reserve room for up to `num_blocks` blocks, and return their number; a negative number releases room."""
+    def _reserve_space(self, num_blocks: int) -> int:
+        """Reserve space for at most `num_blocks` blocks; return the number of blocks. A negative number frees space."""
         if self.max_bytes is None or not self._is_writable or not num_blocks:
             return num_blocks
         try:
@@ -291,7 +292,7 @@ class BlockCache:
         return {"folder": self.folder, "max_bytes": self.max_bytes}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        """Restore the cache without counting its blocks again, because that was done when the cache was created."""
+        """Restore the cache. The blocks are not counted again, because the original object has counted them."""
         self.__dict__.update(state)
         self._is_writable, self._folders, self._lock = True, {}, Lock()
         self._process, self._locks, self._checked = os.getpid(), {}, {}
@@ -299,7 +300,7 @@ class BlockCache:
 
 
 class _LockedTotal:
-    """The number of bytes in a cache, stored in a file. A lock gives one process at a time access to it."""
+    """The number of bytes in a cache, stored in a file. Only one process at a time has access to the file."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -320,8 +321,8 @@ class _LockedTotal:
         os.close(self._descriptor)
 
 
-def _clip(number: int, start: int, stop: int) -> tuple[int, int]:
-    """Return the part of a block that is in the range from `start` to `stop`, as offsets in the block."""
+def _find_overlap(number: int, start: int, stop: int) -> tuple[int, int]:
+    """Return the overlap of a block and the range from `start` to `stop`, as two offsets in the block."""
     base = number * BLOCK_BYTES
     return max(start - base, 0), min(stop - base, BLOCK_BYTES)
 
@@ -343,14 +344,14 @@ def _read_block(folder: str, number: int, start: int, stop: int) -> memoryview |
     except OSError:
         return None
     try:
-        return _read_checked(descriptor, path, start, stop)
+        return _read_and_verify(descriptor, path, start, stop)
     except OSError:
         return None
     finally:
         os.close(descriptor)
 
 
-def _read_checked(descriptor: int, path: str, start: int, stop: int) -> memoryview | None:
+def _read_and_verify(descriptor: int, path: str, start: int, stop: int) -> memoryview | None:
     """Return a part of a block; None if its checksums do not match."""
     header = os.pread(descriptor, _HEADER.size, 0)
     if len(header) < _HEADER.size:

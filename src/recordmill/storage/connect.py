@@ -18,8 +18,8 @@ from recordmill.errors import MissingExtraError
 _CLIENT_OPTIONS = {"timeout": "30s", "connect_timeout": "5s", "pool_max_idle_per_host": "64"}
 # Keys in `storage_options` that are arguments of obstore functions instead of settings of the store.
 _ARGUMENTS = ("client_options", "retry_config", "credential_provider")
-# Time after which a store asks boto3 for credentials again. boto3 returns credentials that stay valid for at least ten
-# minutes, because it renews them before.
+# Time after which a store asks boto3 for credentials again. boto3 renews credentials that expire within ten minutes, so
+# the credentials that it returns are valid for at least that time.
 _CREDENTIALS_LIFETIME = timedelta(minutes=10)
 # Modules and connections that a forked process has inherited. They are never closed, because closing may wait for
 # threads that exist only in the parent.
@@ -39,7 +39,7 @@ def create_store(api: Any, root: str, options: Mapping[str, Any], max_retries: i
 
 
 def _allow_http(root: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Allow connections without TLS if the endpoint is http://; obstore ignores AWS_ALLOW_HTTP if it gets options."""
+    """Allow connections without TLS if the endpoint is http://; with options, obstore ignores AWS_ALLOW_HTTP."""
     names = [name for name in os.environ if re.fullmatch(r"(AWS|GOOGLE|AZURE)\w*_(ENDPOINT(_URL\w*)?|BASE_URL)", name)]
     endpoints = [os.environ[name] for name in names]
     endpoints += [str(value) for name, value in settings.items() if "endpoint" in name.lower()]
@@ -87,11 +87,11 @@ def load_obstore() -> Any:
     if _first_use is None:
         _first_use = os.getpid(), native.__file__
     process, path = _first_use
-    return obstore if process == os.getpid() else _load_copy(os.getpid(), path)
+    return obstore if process == os.getpid() else _load_obstore_copy(os.getpid(), path)
 
 
 @cache
-def _load_copy(process: int, path: str) -> Any:
+def _load_obstore_copy(process: int, path: str) -> Any:
     """Load obstore a second time.
 
     Its native module has a Tokio runtime, whose threads do not exist in a forked process. Every request would therefore

@@ -21,7 +21,7 @@ _WRITEBACK_BYTES = 4 << 20
 _MAX_NAME_BYTES = 255
 # Errors of `os.link` on file systems without hard links, such as FAT, exFAT and some network shares.
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK)
-# Errors of `os.fsync` on folders of file systems that cannot sync them.
+# Errors of `os.fsync` on folders, if the file system cannot sync folders.
 _NO_FOLDER_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
@@ -108,7 +108,7 @@ class LocalStorage:
             _write_file(path, data, os.O_APPEND)
 
     def sync_folder(self, path: str) -> None:
-        """Ensure that created, renamed and removed names in a folder survive a crash, if the file system can."""
+        """Ensure that created, renamed and removed names in a folder survive a crash, if the file system permits."""
         with convert_write_errors(path, "cannot sync the folder to disk"):
             try:
                 fd = os.open(path or ".", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
@@ -200,7 +200,7 @@ def temporary_path(folder: str, name: str) -> str:
 
 
 def _create_file(path: str, data: bytes) -> None:
-    """Create a file with its content; raise FileExistsError if it exists."""
+    """Create a file with the given content; raise FileExistsError if the file exists."""
     _write_file(path, data, os.O_EXCL)
 
 
@@ -211,7 +211,7 @@ def _write_file(path: str, data: bytes, flags: int) -> None:
 
 
 def _link_or_create(temporary: str, path: str, data: bytes) -> None:
-    """Give a complete temporary file a second name; on file systems without hard links, create the file directly."""
+    """Link a complete temporary file to its final path; on file systems without hard links, create the final file."""
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -223,7 +223,7 @@ def _link_or_create(temporary: str, path: str, data: bytes) -> None:
 
 
 def _create_folders_durably(folder: str) -> None:
-    """Create a folder and its missing parents, and sync their names to the disk."""
+    """Create a folder and its missing parents, and sync the new directory entries to the disk."""
     missing, parent = [], folder
     while parent and not os.path.isdir(parent):
         missing.append(parent)
@@ -235,14 +235,14 @@ def _create_folders_durably(folder: str) -> None:
 
 @contextlib.contextmanager
 def convert_write_errors(path: str, action: str) -> Iterator[None]:
-    """Convert an OSError in the `with` block to a WriteError that names the file and `action`, the step that failed."""
+    """Convert an OSError in the `with` block to a WriteError that names the file and the failed `action`."""
     try:
         yield
     except WriteError:
         raise
     except OSError as error:
-        # A FileExistsError with the path of the folder means that the folder cannot be created, because a file has its
-        # name.
+        # A FileExistsError with the path of the folder means that the folder cannot be created, because a file has the
+        # same name.
         if isinstance(error, FileExistsError) and error.filename != os.path.dirname(path):
             raise output_exists_error(path) from error
         hint = "free some disk space and run it again" if error.errno == errno.ENOSPC else None

@@ -28,7 +28,8 @@ from recordmill.types import Traffic
 T = TypeVar("T")
 
 DEFAULT_MAX_REQUESTS = 32
-# Maximum number of times that a request is sent. The waits between are random, up to _BACKOFF_S * 2 ** attempt seconds.
+# Maximum number of times that a request is sent. The waits between attempts are random, up to _BACKOFF_S * 2 ** attempt
+# seconds.
 _MAX_ATTEMPTS = 6
 _BACKOFF_S, _MAX_BACKOFF_S = 0.1, 5.0
 
@@ -74,11 +75,11 @@ class ObjectStore:
     def _connect(self) -> None:
         self._process, self._lock = os.getpid(), Lock()
         self._slots = BoundedSemaphore(self._max_requests)
-        self._stores: dict[int, Any] = {}  # The keys are the numbers of retries by obstore.
+        self._stores: dict[int, Any] = {}  # The key is the maximum number of retries by obstore.
         self._pool: DaemonPool | None = None
 
-    def _check_process(self) -> None:
-        """Connect again in a forked process, because it cannot use the connections and threads of its parent."""
+    def _reconnect_after_fork(self) -> None:
+        """Connect again in a forked process, because the connections and threads of the parent do not work there."""
         if self._process != os.getpid():
             INHERITED.append((self._stores, self._pool))
             self._connect()
@@ -92,7 +93,7 @@ class ObjectStore:
         return _convert_info(self._request("read the size of the object", key, lambda api, store: api.head(store, key)))
 
     def list(self, folder: str, *, recursive: bool = False) -> tuple[dict[str, ObjectInfo], list[str]]:
-        """Return the objects in a folder by key, and its subfolders; `recursive` includes objects in subfolders."""
+        """Return the objects in a folder, by key, and the subfolders. `recursive` includes objects in subfolders."""
 
         def send(api: Any, store: Any) -> tuple[dict[str, ObjectInfo], list[str]]:
             if not recursive:
@@ -132,15 +133,15 @@ class ObjectStore:
 
     def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
         """Call a function in one of the threads that send requests."""
-        self._check_process()
+        self._reconnect_after_fork()
         if self._pool is None:
             with self._lock:
-                if self._pool is None:  # Its threads end when this store is garbage collected.
+                if self._pool is None:  # The threads of the pool end when this store is garbage collected.
                     self._pool = DaemonPool(self._max_requests, "recordmill-request")
         return self._pool.submit(function, *arguments)
 
     def start_upload(self, key: str, chunks: Iterator[bytes | memoryview], chunk_bytes: int) -> Future[None]:
-        """Call `upload` in a new thread, because it waits for chunks. The number of open uploads is not limited."""
+        """Call `upload` in a new thread, because an upload waits for chunks. The number of uploads is not limited."""
         future: Future[None] = Future()
 
         def run() -> None:
@@ -195,7 +196,8 @@ class ObjectStore:
                 if isinstance(error, FileNotFoundError):
                     message = "cannot write the object: the upload was aborted"
                     raise RemoteError(message, kind="connection", shard=self.address(key)) from None
-                # obstore repeats all requests of an upload except the first, before which it takes no chunks.
+                # obstore repeats all requests of an upload except the first. It takes no chunks before the first
+                # request.
                 if num_bytes or error.kind not in ("connection", "http_status") or attempt == _MAX_ATTEMPTS:
                     raise
             self.traffic.retries += 1
@@ -225,23 +227,24 @@ class ObjectStore:
         This method repeats requests itself, because it also checks the response. Only the parts of an upload are
         repeated by obstore, up to `part_retries` times.
         """
-        self._check_process()
+        self._reconnect_after_fork()
         for attempt in range(1, attempts + 1):
             self.traffic.requests += 1
             try:
                 api = load_obstore()
                 if part_retries not in self._stores:
                     self._stores[part_retries] = self._create_store(api, part_retries)
-                # Uploads do not count towards the maximum number of requests, because any number may wait for data.
+                # Uploads do not count towards the maximum number of requests, because any number of uploads may wait
+                # for data.
                 store = self._stores[part_retries]
-                result = send(api, store) if part_retries else self._send(send, api, store)
+                result = send(api, store) if part_retries else self._send_interruptibly(send, api, store)
             except (MissingExtraError, KeyboardInterrupt, SystemExit, GeneratorExit):
                 raise
             except BaseException as error:  # noqa: BLE001 (raised below, as another class)
                 # obstore raises a subclass of BaseException, PanicException, for some malformed responses.
                 failure = classify_failure(error)
                 if not failure.is_temporary or attempt == attempts:
-                    self._raise(action, key, failure, byte_range, attempt)
+                    self._raise_request_error(action, key, failure, byte_range, attempt)
             else:
                 self.traffic.num_bytes += 0 if byte_range is None else byte_range[1] - byte_range[0]
                 return result
@@ -257,8 +260,8 @@ class ObjectStore:
         except Exception as error:  # noqa: BLE001 (also those of providers of credentials)
             raise OptionsError(describe_cause(str(error), 0, None)) from None
 
-    def _send(self, send: Callable[[Any, Any], T], api: Any, store: Any) -> T:
-        """Send one request, so that a signal such as Ctrl-C interrupts the wait for its response."""
+    def _send_interruptibly(self, send: Callable[[Any, Any], T], api: Any, store: Any) -> T:
+        """Send one request. A signal such as Ctrl-C interrupts the wait for the response."""
         slots = self._slots
 
         def send_in_slot() -> T:
@@ -269,7 +272,7 @@ class ObjectStore:
             return self.submit(send_in_slot).result()
         return send_in_slot()
 
-    def _raise(
+    def _raise_request_error(
         self, action: str, key: str, failure: Failure, byte_range: tuple[int, int] | None, attempts: int
     ) -> NoReturn:
         """Raise the error of a request, without its `__cause__`, because the text of the cause may contain secrets."""
@@ -306,7 +309,7 @@ class ObjectStore:
 
 
 def _wait_for_retry(attempt: int) -> None:
-    """Wait longer after each attempt, and for a random time, so that many clients do not repeat requests at once."""
+    """Wait for a random time that increases with each attempt, so that clients do not all repeat requests at once."""
     time.sleep(random.uniform(0.5, 1) * min(_BACKOFF_S * 2**attempt, _MAX_BACKOFF_S))  # noqa: S311 (no secret)
 
 

@@ -13,7 +13,7 @@ from recordmill.storage.block_cache import MAX_REQUEST_BYTES, FilePart
 
 
 class CachedRange:
-    """A range in a file of the cache. It has the methods of a completed `Future`."""
+    """A range in a file of the cache, with the methods of a completed `Future`."""
 
     __slots__ = ("_part",)
 
@@ -60,7 +60,7 @@ class FetchedRanges(NamedTuple):
         return starts, parts
 
     def select(self, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> tuple[FetchedRanges, NDArray[np.bool_]]:
-        """Return the ranges that contain given ranges, and a mask of the given ranges that are in none of them."""
+        """Return the requested ranges that contain the given ranges, and a mask of the given ranges not found."""
         first = np.searchsorted(self.starts, starts, side="right") - 1
         last = np.searchsorted(self.starts, stops - 1, side="right") - 1
         # A range that was too large for one request was divided into adjacent ranges.
@@ -80,7 +80,7 @@ def _skip_bytes(data: memoryview | FilePart, count: int) -> memoryview | FilePar
 
 
 def join_ranges(found: Sequence[FetchedRanges]) -> FetchedRanges:
-    """Combine ranges of one file, which may overlap."""
+    """Combine several groups of ranges of one file. The ranges may overlap."""
     starts, stops = (np.concatenate([getattr(ranges, name) for ranges in found]) for name in ("starts", "stops"))
     parts = [part for ranges in found for part in ranges.parts]
     order = np.argsort(starts, kind="stable").tolist()

@@ -104,25 +104,27 @@ class RemoteStorage:
         if not _HAS_MAGIC.search(key) or pattern.startswith(("https://", "http://")):
             if not pattern.endswith("/") and self.exists(pattern):
                 return [pattern]
-            names = self._list(pattern.rstrip("/")) or []
+            names = self._list_folder(pattern.rstrip("/")) or []
             return [f"{pattern.rstrip('/')}/{name}" for name in names if not name.startswith(".") and name[-1:] != "/"]
         fixed = pattern[: len(pattern) - len(key)] + key[: _HAS_MAGIC.search(key).start()]  # type: ignore[union-attr]
         folder = fixed.rpartition("/")[0]
         if "/" in pattern[len(folder) + 1 :]:
             return self._match_recursively(folder, pattern)
-        names, pattern = self._list(folder) or [], pattern[len(folder) + 1 :]
+        names, pattern = self._list_folder(folder) or [], pattern[len(folder) + 1 :]
         return [f"{folder}/{name}" for name in names if name[-1:] != "/" and _matches_name(name, pattern)]
 
     def _match_recursively(self, folder: str, pattern: str) -> list[str]:
-        """Return the addresses below a folder that match a pattern, which may contain folders."""
+        """Return the addresses below a folder that match a pattern of several levels."""
         store, key = self._find_store(folder)
         patterns = split_address(pattern).key.split("/")
         infos, _ = store.list(key, recursive=True)
-        matches = {f"{store.root}/{name}": info for name, info in infos.items() if _matches(name.split("/"), patterns)}
+        matches = {
+            f"{store.root}/{name}": info for name, info in infos.items() if _matches_pattern(name.split("/"), patterns)
+        }
         self._infos |= matches
         return list(matches)
 
-    def _list(self, folder: str) -> list[str] | None:
+    def _list_folder(self, folder: str) -> list[str] | None:
         """Return the names in a folder; names of subfolders end with a slash. None if the folder cannot be listed."""
         if folder in self._listings:
             return self._listings[folder]
@@ -148,12 +150,12 @@ class RemoteStorage:
 
     def can_list(self, folder: str) -> bool:
         """Return True if the server lists the names in a folder."""
-        # The folder that contains a bucket has no name.
-        return "://" not in folder or self._list(folder.rstrip("/")) is not None
+        # The folder that contains a bucket has no address, so it is not checked.
+        return "://" not in folder or self._list_folder(folder.rstrip("/")) is not None
 
     def list_names(self, folder: str) -> list[str]:
         """Return the names of all entries of a folder; empty if it does not exist or cannot be listed."""
-        return [name.rstrip("/") for name in self._list(folder.rstrip("/")) or []]
+        return [name.rstrip("/") for name in self._list_folder(folder.rstrip("/")) or []]
 
     def _find_info(self, path: str) -> ObjectInfo:
         """Return the properties of an object from an earlier response; request them if there is none."""
@@ -166,7 +168,7 @@ class RemoteStorage:
             raise FileNotFoundError(2, "a bucket is not an object", store.address(key))
         folder, _, name = path.rpartition("/")
         if self._keeps_listings and key:
-            names = self._list(folder)
+            names = self._list_folder(folder)
             if names is not None and name not in names:
                 raise FileNotFoundError(2, "the object does not exist", store.address(key))
         if path not in self._infos:
@@ -263,7 +265,7 @@ class RemoteStorage:
     def _find_cached(
         self, path: str, starts: NDArray[np.int64], stops: NDArray[np.int64]
     ) -> tuple[FetchedRanges, NDArray[np.bool_]] | None:
-        """Find ranges in the cache; return the cached ranges, and a mask of the ranges that are not there."""
+        """Find ranges in the cache; return the cached ranges, and a mask of the ranges that are not cached."""
         if self.cache is None or not len(starts):
             return None
         name, info = redact(path), self._find_info(path)
@@ -311,7 +313,7 @@ class RemoteStorage:
         self._infos.pop(path, None)
 
     def rename(self, old: str, new: str, *, overwrite: bool) -> None:
-        """Copy an object to a new name inside the store, then remove the old one.
+        """Copy an object to a new name inside the store, then remove the old object.
 
         This is not atomic, but every existing object is complete at any time. The lock of the destination prevents
         two writers from doing this at the same time. If a rename was interrupted between the steps, it is continued.
@@ -371,13 +373,15 @@ class RemoteStorage:
         return self.__dict__ | {"traffic": Traffic(), "_stores": {}, "ahead": [], "_process": 0}
 
 
-def _matches(parts: Sequence[str], patterns: Sequence[str]) -> bool:
+def _matches_pattern(parts: Sequence[str], patterns: Sequence[str]) -> bool:
     """Return True if the parts of a key match the parts of a glob pattern, in which ``**`` matches any folders."""
     if not patterns or not parts:
         return not patterns and not parts
     if patterns[0] == "**":
-        return _matches(parts, patterns[1:]) or (not parts[0].startswith(".") and _matches(parts[1:], patterns))
-    return _matches_name(parts[0], patterns[0]) and _matches(parts[1:], patterns[1:])
+        return _matches_pattern(parts, patterns[1:]) or (
+            not parts[0].startswith(".") and _matches_pattern(parts[1:], patterns)
+        )
+    return _matches_name(parts[0], patterns[0]) and _matches_pattern(parts[1:], patterns[1:])
 
 
 def _matches_name(name: str, pattern: str) -> bool:

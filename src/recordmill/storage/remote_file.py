@@ -8,13 +8,13 @@ from threading import Lock
 from typing import Protocol
 
 _CHUNK_BYTES = 4 << 20
-# Maximum number of chunks that are requested ahead of a reader, and that each file keeps.
+# Maximum number of chunks that are requested ahead of a reader. Each file keeps two more chunks than this.
 _MAX_CHUNKS_AHEAD = 12
 # A read is sequential if it begins at most this many bytes after the end of the previous read.
 _MAX_SKIP_BYTES = 4 << 20
 # The rest of a file is read in chunks after 3 sequential reads with gaps of at most this many bytes, or after more
-# reads with larger gaps. The 8 blocks that are read to open a shard do not suffice; otherwise, opening a small shard
-# would read all of it.
+# reads with larger gaps. Opening a shard reads 8 blocks. These are too few reads, so that opening a small shard does
+# not read all of it.
 _CLOSE_BYTES = 128 << 10
 _POINTS_IF_CLOSE, _POINTS_OF_STREAM = 5, 13
 
@@ -62,11 +62,11 @@ class RemoteFile:
             return self._storage.read_range(self._path, offset, stop)
         start = offset // _CHUNK_BYTES * _CHUNK_BYTES
         try:
-            # The rest is in the next chunk. The source reads it with another call.
+            # The next chunk contains the remaining bytes. The source reads them with another call.
             return chunk.result()[offset - start : stop - start]
         except Exception:
             with self._lock:
-                self._chunks.clear()  # The next read requests them again.
+                self._chunks.clear()  # The next read requests the chunks again.
             raise
 
     def _find_chunk(self, number: int) -> Future[memoryview]:
