@@ -163,7 +163,7 @@ def _create_error(cls: type[RecordmillError], message: str, parts: dict[str, Any
 
 
 def _make_picklable(error: Exception) -> Exception:
-    """Return the error if it can be pickled, otherwise a `RecordmillError` with its class name and text."""
+    """Return the error if it can be pickled; otherwise return a `RecordmillError` with the class name and text."""
     try:
         copied = pickle.loads(pickle.dumps(error))  # noqa: S301 (our own bytes)
         if type(copied) is type(error):
@@ -270,7 +270,7 @@ class RemoteError(RecordmillError, OSError):
 
 
 class IncompleteDatasetError(RecordmillError, ValueError):
-    """Shards of a dataset are missing, do not belong to it, or were replaced; or its writer was interrupted.
+    """A dataset has missing, additional or replaced shards, or its writer was interrupted.
 
     Parameters
     ----------
@@ -376,7 +376,7 @@ class ResumeError(RecordmillError, ValueError):
 
 
 class PlanError(RecordmillError, RuntimeError):
-    """A plan of `plan_pack` cannot be carried out: a part failed or is missing, or the plan is no longer valid here.
+    """A plan of `plan_pack` cannot be carried out: a part failed or is missing, or the plan is not valid any more.
 
     Parameters
     ----------
@@ -428,7 +428,7 @@ class ImageError(InputError):
 
 
 class MissingExtraError(RecordmillError, ImportError):
-    """An optional package that is required here is not installed."""
+    """A function requires an optional package that is not installed."""
 
 
 class DecodeError(RecordmillError, ValueError):
@@ -596,7 +596,7 @@ class WhereError(RecordmillError, ValueError):
         self.expression = expression
 
     def __str__(self) -> str:
-        """Return the message, the condition with a mark at the column, the location and the hint."""
+        """Return the message, the condition with a mark at the faulty column, the location and the hint."""
         first, *rest = super().__str__().splitlines()
         shown = [f"    {line}" for line in (self.expression or "").splitlines()]
         return "\n".join([first, *shown, *rest])

@@ -66,7 +66,7 @@ class Recoding:
 
     @property
     def changes_geometry(self) -> bool:
-        """True if images may be cropped, resized or rotated, so that their masks must be transformed alike."""
+        """True if images may be cropped, resized or rotated. Their masks then need the same transforms."""
         return not self.keeps_size or self.exif
 
 
@@ -139,7 +139,7 @@ def _pillow_pixel_limit() -> int:
 
 
 def _decode_plain_jpeg(data: Any, recoding: Recoding) -> Image | None:
-    """Decode a JPEG natively to recode it as JPEG of the same size; return None if Pillow must decode it.
+    """Decode a JPEG that is recoded as JPEG of the same size; return None if Pillow must decode the image.
 
     The image shares the memory of the decoded pixels.
     """
@@ -169,7 +169,7 @@ def _decode_opened_image(image: Image, data: Any) -> Image:
             decoded = import_pillow().fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
             decoded.info = image.info
             return cast("Image", decoded)
-    image.load()  # Load the pixels now, because Pillow would copy an image that is saved without having been loaded.
+    image.load()  # Load the pixels now, because Pillow copies an image that is saved before it is loaded.
     return image
 
 
@@ -189,7 +189,7 @@ def _transform_mask(image: Image, recoding: Recoding | None) -> Image:
 
 
 def _transform_image(image: Image, recoding: Recoding, *, nearest: bool) -> Image:
-    """Apply the EXIF orientation, resize and crop of a recoding to an image."""
+    """Rotate an image to its EXIF orientation, resize it and crop it, if the recoding has these options."""
     if recoding.exif:
         from PIL import ImageOps
 
@@ -277,7 +277,7 @@ def _check_encodable_size(size: tuple[int, int], encoding: Encoding) -> None:
 
 
 def _encode_image(image: Image, recoding: Recoding) -> bytes:
-    """Encode an image whose Pillow mode the encoding can store."""
+    """Encode an image. The encoding must support the Pillow mode of the image."""
     options = dict(_SAVE_OPTIONS[recoding.encode])
     if recoding.encode in _LOSSY:
         options["quality"] = recoding.quality

@@ -35,7 +35,7 @@ from recordmill.storage.choose import choose_storage
 from recordmill.suggestions import suggest_arguments
 from recordmill.types import FrameIndex, Ragged
 
-# Payloads are copied in pieces of about this many bytes, to limit memory. A longer record is a piece of its own.
+# Payloads are copied in pieces of at most this many bytes, to limit memory. A larger record is a separate piece.
 _PIECE_BYTES = 4 << 20
 
 
@@ -253,7 +253,7 @@ def _add_missing_shards(result: SalvageResult, selection: Selection) -> SalvageR
 def _choose_format(
     storage: Storage, destination: str, name: str | None, files: Sequence[str], options: Mapping[str, Any]
 ) -> Format:
-    """Choose the format of the new shards: by its name, by the suffix of the destination, or as in the sources."""
+    """Choose the format of the new shards from `name`, the suffix of the destination, or the format of the sources."""
     if name is not None:
         return get_format(name)
     stem = destination.removesuffix(".gz").removesuffix(".zlib")
@@ -272,11 +272,11 @@ def _open_readable_shards(storage: Storage, files: Sequence[str], options: Mappi
         try:
             yield open_shard([path], **options, storage=storage)
         except RecordmillError:
-            continue  # The file is reported as lost.
+            continue  # The result reports this file as lost.
 
 
 def check_no_source(storage: Storage, sources: Sequence[str], replaced: Sequence[str]) -> None:
-    """Raise InputError if the new shards would replace a source, or a file beside it."""
+    """Raise InputError if the new shards would replace a source, or a file that belongs to a source."""
     kept = {_identify(storage, path): source for source in sources for path in _list_companions(source)}
     kept.pop(None, None)
     for path in replaced:
@@ -292,7 +292,7 @@ def check_no_source(storage: Storage, sources: Sequence[str], replaced: Sequence
 
 
 def _identify(storage: Storage, path: str) -> tuple[int | str, ...] | None:
-    """Return the id of a file; None if there is no such file."""
+    """Return the identifier of a file; return None if there is no such file."""
     try:
         return storage.stat(path).file_id or None
     except OSError:
@@ -300,7 +300,7 @@ def _identify(storage: Storage, path: str) -> tuple[int | str, ...] | None:
 
 
 def _list_companions(path: str) -> list[str]:
-    """Return the path of a shard and those of the files that may lie beside it."""
+    """Return the path of a shard, and the paths of all files that may belong to the shard."""
     return [path, *dict.fromkeys(file for format_ in FORMATS.values() for file in companion_paths(path, format_))]
 
 
@@ -353,7 +353,7 @@ class _Salvage:
         self._dataset.commit(outputs, DatasetDescription(schema, payload, classes))
 
     def _copy_stream(self, files: Sequence[str]) -> None:
-        """Copy the sound records of one file, or of several files whose records continue in the next one."""
+        """Copy the sound records of one file, or of consecutive files with records that span two files."""
         try:
             shard = open_shard(files, **self._options, storage=self._storage)
             records = find_sound_records(shard, self._payload)
@@ -378,7 +378,7 @@ class _Salvage:
                 output.finish()
 
     def _add_shard(self, num_records: int) -> ShardOutput | None:
-        """Create the next new shard; return None if it would be empty and the format cannot store empty shards."""
+        """Create the next output shard; return None if it would be empty and the format forbids empty shards."""
         if not num_records and self._format.framing.min_payload_bytes:
             return None
         output = self._dataset.create_shard(self._paths[len(self._dataset.outputs)])
@@ -435,14 +435,14 @@ def _find_writer_schema(sidecar: Sidecar | None) -> tuple[Schema | None, str | N
 
 
 def _split_by_file(shard: OpenShard, frames: FrameIndex) -> list[tuple[int, int]]:
-    """Return, for each file of a shard, the range of the records that begin in it."""
+    """Divide the records of a shard by the file in which they begin; return one range per file."""
     num_bytes = [shard.storage.stat(path).num_bytes for path in shard.paths]
     splits = np.searchsorted(frames.offsets, np.cumsum(num_bytes)[:-1]).tolist()
     return list(zip([0, *splits], [*splits, len(frames)], strict=True))
 
 
 def _split_pieces(frames: FrameIndex, start: int, stop: int) -> Iterator[slice]:
-    """Split a range of records into pieces of at most `_PIECE_BYTES`. A larger record is a piece of its own."""
+    """Split a range of records into pieces of at most `_PIECE_BYTES`. A larger record is a separate piece."""
     ends = np.cumsum(frames.lengths)
     while start < stop:
         end = int(np.searchsorted(ends, ends[start] - frames.lengths[start] + _PIECE_BYTES, side="right"))
@@ -452,10 +452,10 @@ def _split_pieces(frames: FrameIndex, start: int, stop: int) -> Iterator[slice]:
 
 
 def _describe_unreadable(storage: Storage, files: Sequence[str], error: RecordmillError) -> LostRanges:
-    """Describe files that cannot be read at all."""
+    """Return one lost range for each file, because no record of these files can be read."""
     reason = str(error).splitlines()[0]
     if error.hint is not None:
-        # The hint is written for functions that only read. In `salvage`, these arguments begin with `source_`.
+        # The hint names arguments of reading functions. In `salvage`, the names of these arguments begin with `source_`.
         reason += "; " + re.sub(r"\b(format|compression)=", r"source_\1=", error.hint)
     ranges = [
         LostRange(

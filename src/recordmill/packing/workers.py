@@ -186,5 +186,5 @@ def _build_in_worker_process(items: Items) -> ChunkRecords:
     if _builder is None:
         raise RuntimeError("the worker process received no record builder")
     records = _builder.build(items)
-    # Blocks of the native module cannot be pickled.
+    # Copy the data, because memory blocks of the native module cannot be pickled.
     return replace(records, framed=replace(records.framed, data=bytes(records.framed.data)))

@@ -24,7 +24,7 @@ from recordmill.decode.transforms import resize
 Pixels = NDArray[Any]
 _FIXED_POINT_BITS = 11
 
-# Resize kernels that this module implements. Tests compare all others with recorded results of the original libraries.
+# Resize kernels that this module implements. Tests compare other kernels with recorded results of the libraries.
 ORACLE_KERNELS = frozenset(
     [f"pillow:{kernel}" for kernel in KERNELS["pillow"]]
     + [f"{library}:{kernel}" for library in ("opencv", "tensorflow") for kernel in ("nearest", "bilinear")]
@@ -112,14 +112,14 @@ def _resize_nearest(
 
 
 def _opencv_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
-    """Return the source position of the upper left corner of each new pixel, as in OpenCV's INTER_NEAREST."""
+    """Map each new pixel to the source pixel at its upper left corner, as in OpenCV's INTER_NEAREST."""
     step = 1 / (new / old)
     positions: NDArray[np.int64] = np.minimum(np.floor(np.arange(new) * step).astype(np.int64), old - 1)
     return positions
 
 
 def _tensorflow_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
-    """Return the source position of the center of each new pixel, as in TensorFlow's "nearest"."""
+    """Map each new pixel to the source pixel at its center, as in TensorFlow's "nearest"."""
     step = np.float32(old) / np.float32(new)
     centers = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step
     positions: NDArray[np.int64] = np.minimum(np.floor(centers).astype(np.int64), old - 1)
@@ -127,7 +127,7 @@ def _tensorflow_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
 
 
 def _resize_bilinear_opencv(pixels: Pixels, size: tuple[int, int]) -> Pixels:
-    """Resize like INTER_LINEAR of OpenCV. If both sides are halved, it averages blocks of four pixels."""
+    """Resize like OpenCV's INTER_LINEAR, which averages blocks of 2 x 2 pixels if both sides are halved."""
     height, width = pixels.shape[:2]
     if size == (height, width):
         return pixels.copy()
@@ -219,7 +219,7 @@ def warp_pixels(pixels: Pixels, matrix: NDArray[np.float64], kernel: str, fill: 
 
 
 def _apply_pillow(pixels: Pixels, function: Callable[[Any], Any]) -> Pixels:
-    """Apply a function of Pillow images to an array; 16-bit levels are processed in mode F and then rounded."""
+    """Apply a function for Pillow images to an array. 16-bit levels are converted to mode F, and the result is rounded."""
     if pixels.dtype == np.uint8 and pixels.shape[2] == 3:
         return np.asarray(function(_to_pillow(pixels)))
     planes = [_apply_to_plane(pixels[:, :, channel], function) for channel in range(pixels.shape[2])]

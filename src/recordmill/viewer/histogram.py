@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Maximum number of bins in a finished histogram, and of narrow bins while numbers are being added.
+# Maximum number of bins in a finished histogram, and maximum number of narrower bins while numbers are added.
 _MAX_BINS, _MAX_NARROW_BINS = 32, 1024
 # Bin numbers below this magnitude are exact in float64.
 _MAX_NUMBER = 1 << 52
@@ -57,13 +57,13 @@ class HistogramCollector:
         self._counts += np.bincount(bins - self._first, minlength=len(self._counts))
 
     def _choose_first_step(self, low: float, high: float) -> int:
-        """Return the step of the narrowest bins that are useful for numbers from `low` to `high`."""
+        """Return the step with which the search for the bin width begins. The first numbers range from `low` to `high`."""
         width = max(high / _MAX_NARROW_BINS - low / _MAX_NARROW_BINS, max(abs(low), abs(high)) / _MAX_NUMBER, _SMALLEST)
         step = 2 * math.floor(math.log10(width))
         return max(step, 0) if self._is_integer else step
 
     def _fits(self, low: float, high: float) -> bool:
-        """Return whether bins for `low` to `high`, together with the existing bins, are within the limit."""
+        """Return True if the limit of bins is not exceeded when bins for `low` to `high` are added."""
         if max(abs(low), abs(high)) / _width(self._step) > _MAX_NUMBER:
             return False
         first, last = map(int, _find_bins(np.array([low, high]), self._step))
@@ -79,7 +79,7 @@ class HistogramCollector:
             self._first, self._counts = _merge(self._first, self._counts, factor)
 
     def _extend(self, first: int, last: int) -> None:
-        """Add empty bins so that there are bins from `first` to `last`."""
+        """Add empty bins before and after the existing bins, to cover bins `first` to `last`."""
         self._first = self._first if len(self._counts) else first
         num_before = max(self._first - first, 0)
         num_after = max(last - self._first - len(self._counts) + 1, 0)
@@ -128,7 +128,7 @@ def _find_edges(bins: NDArray[np.int64], step: int) -> NDArray[np.float64]:
 
 def _find_bins(values: NDArray[np.float64], step: int) -> NDArray[np.int64]:
     bins = np.floor(values / _width(step)).astype(np.int64)
-    # Division rounds, so a value near an edge may have the number of the neighboring bin.
+    # Division rounds, so a value near an edge may get the number of the neighboring bin.
     bins += values >= _find_edges(bins + 1, step)
     bins -= values < _find_edges(bins, step)
     return bins
@@ -143,7 +143,7 @@ def _merge(first: int, counts: NDArray[np.int64], factor: int) -> tuple[int, NDA
 
 
 def _list_factors(step: int) -> list[int]:
-    """Return the numbers of bins that can be merged into one whose width is 1, 2 or 5 times a power of ten."""
+    """Return factors that change the bin width to 1, 2 or 5 times a power of ten when this many bins are merged."""
     unit = 1 + step % 2
     widths = (digit * 10**exponent for exponent in range(5) for digit in (1, 2, 5))
     return [width // unit for width in widths if width % unit == 0]

@@ -1,4 +1,4 @@
-"""Samples that a pipeline produces from a record in several epochs: images with masks and boxes, and short values."""
+"""Samples that a pipeline produces from one record, one per epoch: images with masks and boxes, and values as text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from recordmill.value_text import describe_value, find_class_name
 
 Sample = dict[str, Any]
 MAX_EPOCHS = 8
-# Maximum number of samples in the cache, and their maximum size in bytes.
+# Maximum number of samples in the cache, and their maximum total size in bytes.
 _MAX_SAMPLES, _MAX_CACHED_BYTES = 32, 64 << 20
 # Maximum numbers of images per feature, boxes per image, and characters per value that are shown.
 _MAX_IMAGES, _MAX_BOXES, _MAX_CHARS = 16, 1000, 200
@@ -53,7 +53,7 @@ class Preview:
         self._pipelines = list(_list_pipelines(dataset.origin, dataset.pipeline.stages))
         self._starts = list(accumulate((len(pipeline) for pipeline in self._pipelines), initial=0))
         self._classes = dataset.classes
-        # User functions are called by one thread at a time, because they may not be thread-safe.
+        # User functions are called by one thread at a time, because some functions are not thread-safe.
         self._lock = threading.Lock()
         self._cache: OrderedDict[tuple[int, int], Sample | str] = OrderedDict()
 
@@ -95,14 +95,14 @@ class Preview:
         return encode_mask(to_labels(images[number])) if is_mask else encode_pixels(to_levels(images[number], spec))
 
     def _find(self, position: int) -> tuple[Dataset, int]:
-        """Return the pipeline of a record, and the position of the record in its source."""
+        """Return the pipeline that produces the samples of a record, and the position of the record in its source."""
         if not 0 <= position < self._starts[-1]:
             raise IndexError(f"position {position} is out of range for {self._starts[-1]:,} records")
         number = bisect_right(self._starts, position) - 1
         return self._pipelines[number], position - self._starts[number]
 
     def _evaluate(self, position: int, epoch: int) -> Sample | str:
-        """Return a sample, or the message of its error."""
+        """Return a sample, or the error message if the pipeline fails."""
         key = position, epoch
         with self._lock:
             if key not in self._cache:
@@ -179,7 +179,7 @@ def _find_sample_images(sample: Sample, name: str, spec: Any) -> list[NDArray[An
 
 
 def _choose_masks(found: dict[str, list[NDArray[Any]]], specs: dict[str, Any]) -> dict[str, str]:
-    """Return the name of the first mask of each image, by the name of the image."""
+    """Map the name of each image to the name of its first mask."""
     masks: dict[str, str] = {}
     for name, arrays in found.items():
         spec = specs.get(name)

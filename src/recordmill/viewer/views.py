@@ -22,7 +22,7 @@ _MAX_VIEWS = 8
 
 
 class Views:
-    """Keeps views by their identifiers, and drops the least recently used ones."""
+    """Stores views by identifier, and drops the least recently used views."""
 
     def __init__(self, records: ViewedRecords) -> None:
         self._records = records
@@ -71,7 +71,7 @@ class Views:
         return {"id": identifier, **job.to_json(), "num_records": num_records, "num_skipped": num_skipped}
 
     def get_positions(self, identifier: str) -> Positions:
-        """Return the positions of the records of a view; raise KeyError if they are not computed yet."""
+        """Return the positions of the records in a view; raise KeyError if the view is not computed yet."""
         job = self.get(identifier)
         if job.result is None:
             raise KeyError(f"the view {identifier!r} is {job.state}")

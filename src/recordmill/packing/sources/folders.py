@@ -21,7 +21,7 @@ VOC_FOLDERS = ("JPEGImages", "SegmentationClass")
 
 
 def check_folder(path: str | os.PathLike[str]) -> str:
-    """Return the path of an image folder as str; raise if it does not exist or is a file."""
+    """Return the path of an image folder as str; raise an error if it does not exist or is a file."""
     name = check_exists(path)
     if not os.path.isdir(name):
         raise InputError(f"{name} is a file, expected a folder of images", kind="missing_folder", shard=name)
@@ -168,7 +168,7 @@ def _list_class_folders(root: str) -> list[str]:
 
 
 def _list_entries(folder: str) -> list[os.DirEntry[str]]:
-    """List the entries of a folder that are not hidden, sorted by the code points of their names."""
+    """List the visible entries of a folder, sorted by the code points of their names."""
     with os.scandir(folder) as entries:
         return sorted((entry for entry in entries if not entry.name.startswith(".")), key=attrgetter("name"))
 
@@ -177,13 +177,13 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except OSError as error:
-        if error.errno != errno.ELOOP:  # The link leads to itself.
+        if error.errno != errno.ELOOP:  # ELOOP: a symbolic link leads to itself.
             raise
         return False
 
 
 def _contains_folder(folder: str, other: str) -> bool:
-    """Return True if `other` is `folder` or lies inside it."""
+    """Return True if `other` is the same folder as `folder`, or lies inside `folder`."""
     return os.path.join(os.path.realpath(other), "").startswith(os.path.join(os.path.realpath(folder), ""))
 
 
@@ -309,7 +309,7 @@ class ImagePairs(Source):
 
 
 def _list_stems(folder: str, extensions: Sequence[str], ending: str) -> dict[str, str]:
-    """Return the names of the files in a folder, by file stem without `ending`."""
+    """Map the stem of each image file in a folder, without `ending`, to the file name."""
     suffixes = tuple(extension.lower() for extension in extensions)
     name_of: dict[str, str] = {}
     for name in sorted(os.listdir(folder)):
