@@ -8,7 +8,7 @@ from functools import update_wrapper
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
-# Minimum similarity at which an unknown name counts as misspelled. Below it, the name probably belongs to the
+# Minimum similarity at which an unknown name counts as misspelled. A less similar name is probably meant for the
 # framework.
 MISSPELLED = 0.8
 
@@ -44,14 +44,14 @@ _KEYWORD_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEY
 
 
 def suggest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """Return the name that is most similar to a misspelled name; None if all similarities are below `cutoff` (0 to 1)."""
+    """Return the name most similar to a misspelled name; None if all similarities are below `cutoff` (0 to 1)."""
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(name, list(names), 1, cutoff)), None)
 
 
 def suggest_arguments(function: F) -> F:
-    """Decorate a public function, so that its TypeError for an unknown keyword argument suggests an existing argument."""
+    """Decorate a public function, so that the TypeError for an unknown argument suggests an existing argument."""
 
     def call(*args: Any, **options: Any) -> Any:
         try:

@@ -100,7 +100,7 @@ class Ragged:
             If `data` is a `Ragged`.
         """
         if isinstance(self.data, Ragged):
-            raise TypeError("to_padded() requires rows of numbers, got a nested Ragged; pad its attribute data first")
+            raise TypeError("to_padded() requires rows of numbers, got a nested Ragged; pad its `data` first")
         from recordmill import _core
 
         inner = self.data.shape[1:]

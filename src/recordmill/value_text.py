@@ -98,7 +98,7 @@ def format_value(plain: Any) -> tuple[str, str]:
 
 
 def format_number(number: float | None) -> str:
-    """Format a number for a table: integers with separators, floats with six significant digits, None as an empty text."""
+    """Format a number for a table: integers with separators, floats with six digits, None as an empty text."""
     if number is None:
         return ""
     return f"{number:,}" if isinstance(number, int) else f"{number:.6g}"

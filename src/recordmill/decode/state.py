@@ -134,7 +134,7 @@ class BatchState:
         return array
 
     def drop_failed_rows(self, name: str, column: Any, rows: Ints) -> Any:
-        """Return the valid `rows` of an output column. If the caller passed an output array, copy the rows to its start."""
+        """Return the valid `rows` of an output column. If the caller passed the array, copy the rows to its start."""
         kept = take_column_rows(column, rows)
         if name not in self.out:
             return kept

@@ -390,7 +390,7 @@ def normalize(
 
 
 def _check_image(array: ArrayLike, dtypes: Sequence[str] = _DTYPES) -> Pixels:
-    """Return an image as an array with three axes; raise TypeError or ValueError if its dtype or shape is not supported."""
+    """Return an image as an array with three axes; raise TypeError or ValueError if its dtype or shape is invalid."""
     pixels = np.asarray(array)
     if pixels.ndim not in (2, 3) or 0 in pixels.shape or (pixels.ndim == 3 and pixels.shape[2] > 4):
         raise ValueError(

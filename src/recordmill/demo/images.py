@@ -154,7 +154,7 @@ def mark_class_borders(indices: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _make_pairs(num_scenes: int) -> Iterator[tuple[str, Any, NDArray[np.uint8]]]:
-    """Yield (name, image, class indices) for scenes with digits, and for photographs that are segmented by brightness."""
+    """Yield (name, image, class indices) for scenes with digits, and for photographs segmented by brightness."""
     per_scene = _DIGITS_PER_SIDE**2
     images, labels = load_digits(num_scenes * per_scene)
     for scene in range(len(images) // per_scene):

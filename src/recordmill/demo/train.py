@@ -19,7 +19,7 @@ _DIGIT = rm.Image(channels="gray", dtype="float32", layout="hwc")
 
 @dataclass(slots=True)
 class TrainingCurve:
-    """Results of training: losses per step and per epoch, number of steps, numbers of training and test digits, accuracy."""
+    """Results of training: losses per step and epoch, numbers of steps, training digits and test digits, accuracy."""
 
     losses: list[float] = field(default_factory=list)
     epoch_losses: list[float] = field(default_factory=list)

@@ -26,7 +26,7 @@ def shuffle_positions(num_items: int, seed: int | None) -> Order:
 
 
 def split_evenly(num_items: int, num_parts: int) -> list[range]:
-    """Split ``range(num_items)`` into consecutive ranges whose lengths differ by at most one. Longer ranges come first."""
+    """Split ``range(num_items)`` into consecutive ranges. Lengths differ by at most 1; longer ranges come first."""
     shortest, num_longer = divmod(num_items, num_parts)
     starts = [part * shortest + min(part, num_longer) for part in range(num_parts + 1)]
     return [range(start, stop) for start, stop in pairwise(starts)]
@@ -65,7 +65,7 @@ class ChunkQueue:
         self._items, self._order, self._limits = items, order, limits
         self._next, self._stop = span.start, span.stop
         self._lock = threading.Lock()
-        # `take` reads the file sizes of this many items to find the end of a chunk. The number depends on the last chunk.
+        # `take` reads the file sizes of this many items to find the end of a chunk. It depends on the previous chunk.
         self._num_candidates = 16
         self.num_taken = 0
 

@@ -240,7 +240,7 @@ class FilePacker:
             run.builder,
             self.options,
             on_appended=self._record_chunk,
-            on_finished=self._record_shard,
+            on_finished=self._add_to_progress_file,
         )
         storage = self.choose_storage()
         dataset = DatasetOutput(storage, self.destination, self.format, self.outputs.shard_options())
@@ -257,7 +257,7 @@ class FilePacker:
             dataset.check_not_existing(self.expected_paths(dataset))
             record.start()
             if finished:
-                progress.advance(_add_recorded_items(packer, record))
+                progress.advance(_add_skipped_items(packer, record))
             tasks = self._create_tasks(dataset, record, finished, packer)
             packer.run(tasks, progress)
             shards = self._collect_shards(dataset, finished, tasks)
@@ -281,7 +281,7 @@ class FilePacker:
         return [] if self._is_rolling else dataset.shard_paths(self.outputs.shards or 1)
 
     def _restore_shards(self, dataset: DatasetOutput, record: RunRecord, run: PackRun) -> dict[int, ShardOutput]:
-        """Restore the finished shards that are intact. If the shard size is limited, stop at the first damaged shard."""
+        """Restore the finished shards that are intact. If the shard size is limited, stop at a damaged shard."""
         restored: dict[int, ShardOutput] = {}
         paths = self.expected_paths(dataset)
         for shard in record.finished.values():
@@ -358,14 +358,14 @@ class FilePacker:
         ]
 
     def _record_chunk(self, task: ShardTask, chunk: Chunk, skipped: list[SkippedItem]) -> None:
-        """Pass the skipped images of a chunk to the recorder of the task. If the shard size is limited, also pass full shards."""
+        """Pass the skipped images of a chunk to the task recorder. If the shard size is limited, pass full shards."""
         if task.recorder is not None:
             task.recorder.add_chunk(chunk.stamps, skipped)
             if self._is_rolling:
                 for output in task.sink.outputs[task.recorder.number : -1]:
                     task.recorder.add_finished(output, is_last=False)
 
-    def _record_shard(self, task: ShardTask) -> None:
+    def _add_to_progress_file(self, task: ShardTask) -> None:
         """Add the shard of a finished task to the progress file, unless the shard size is limited."""
         if task.recorder is not None and not self._is_rolling:
             task.recorder.add_finished(task.sink.outputs[0], is_last=True)
@@ -394,7 +394,7 @@ def check_no_empty_shard(format_: Format, shards: Sequence[ShardOutput]) -> None
         )
 
 
-def _add_recorded_items(packer: ShardPacker, record: RunRecord) -> int:
+def _add_skipped_items(packer: ShardPacker, record: RunRecord) -> int:
     """Add the skipped items of restored shards to `packer`; return the number of all items in these shards."""
     shards = record.finished.values()
     packer.skipped += [(position, path, cause) for shard in shards for _, position, path, cause in shard.skipped]

@@ -254,7 +254,7 @@ class _PartWriter:
         return output
 
     def _rename_shards(self) -> None:
-        """If the shard size is limited, set the final paths of the shards. The paths contain the number of all shards."""
+        """If the shard size is limited, set the final paths of the shards, which contain the number of all shards."""
         if self._plan.outputs.max_shard_bytes is not None:
             suffix = SUFFIXES[self._compression]
             paths = build_shard_paths(self._plan.destination, self._format, len(self._outputs), suffix)
@@ -345,7 +345,8 @@ def finish_pack(plan: PackPlan) -> PackResult:
     options = replace(outputs, break_lock=outputs.break_lock or is_own_lock)
     dataset = DatasetOutput(storage, prefix, format_, options.shard_options())
     try:
-        if not storage.exists(items_path):  # Creating `dataset` has completed an interrupted commit of this plan.
+        # If the file is gone, `DatasetOutput` has completed an interrupted commit of this plan.
+        if not storage.exists(items_path):
             dataset.discard()
             return _describe_committed(plan)
         records = _load_records(plan, folder)

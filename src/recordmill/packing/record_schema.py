@@ -146,7 +146,7 @@ def _convert_labels(
 
 
 def _make_rectangular(labels: Labels, *, vector: bool) -> Labels:
-    """Convert labels of equal length to an array. Labels of one number get shape (n,), or shape (n, 1) with `vector`."""
+    """Convert labels of equal length to an array. Labels of one number get shape (n,), or (n, 1) with `vector`."""
     if isinstance(labels, Ragged):
         counts = np.diff(labels.row_splits)
         if not len(counts) or (counts != counts[0]).any():

@@ -250,7 +250,7 @@ class TaskRecorder:
 
     def __init__(self, record: RunRecord, span: range, number: int) -> None:
         self._record, self.number = record, number
-        # Range of the items that do not belong to a recorded shard yet. The lists below describe the items of this
+        # Range of the items whose shards are not in the progress file yet. The lists below describe the items of this
         # range that have been written.
         self._start, self._end = span.start, span.stop
         self._stamps: list[NDArray[np.int64]] = []
@@ -262,7 +262,7 @@ class TaskRecorder:
         self._skipped += skipped
 
     def add_finished(self, output: ShardOutput, *, is_last: bool) -> None:
-        """Add a finished shard to the progress file. The range of the last shard ends with the last item of the task."""
+        """Add a finished shard to the progress file. The range of the last shard ends with the last item."""
         stop = self._end if is_last else self._find_stop(output.num_records)
         count, stamps = stop - self._start, np.concatenate(self._stamps)
         skipped = [item for item in self._skipped if item[0] < stop]
@@ -282,7 +282,7 @@ class TaskRecorder:
         self._stamps, self._skipped = [stamps[count:]], self._skipped[len(skipped) :]
 
     def _find_stop(self, num_records: int) -> int:
-        """Return the end of the range that contains the next `num_records` records and the skipped items between them."""
+        """Return the end of the range that contains the next `num_records` records and the skipped items."""
         stop = self._start + num_records
         for position, *_ in self._skipped:
             if position < stop:

@@ -219,7 +219,7 @@ def warp_pixels(pixels: Pixels, matrix: NDArray[np.float64], kernel: str, fill: 
 
 
 def _apply_pillow(pixels: Pixels, function: Callable[[Any], Any]) -> Pixels:
-    """Apply a function for Pillow images to an array. 16-bit levels are converted to mode F, and the result is rounded."""
+    """Apply a function for Pillow images to an array. 16-bit levels are converted to mode F and back."""
     if pixels.dtype == np.uint8 and pixels.shape[2] == 3:
         return np.asarray(function(_to_pillow(pixels)))
     planes = [_apply_to_plane(pixels[:, :, channel], function) for channel in range(pixels.shape[2])]

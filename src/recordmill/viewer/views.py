@@ -96,13 +96,13 @@ def _compute_view(
         positions, num_skipped = selected.positions, len(selected.skipped)
     if sort is not None:
         job.total = job.done + len(positions)
-        ranks, is_missing = _rank(records.records, sort, positions, job)
+        ranks, is_missing = _compute_sort_keys(records.records, sort, positions, job)
         order = np.lexsort((-ranks if descending else ranks, is_missing))
         positions = np.asarray(positions, np.int64)[order]
     return positions, num_skipped
 
 
-def _rank(source: ShardRecords, name: str, positions: Positions, job: Job) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _compute_sort_keys(source: ShardRecords, name: str, positions: Positions, job: Job) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return a numeric sort key for each record, and a mask of the records whose value is missing or NaN."""
     kinds = {part.schema[name].kind for part in source.collections if name in part.schema}
     if "bytes" in kinds:

@@ -223,7 +223,7 @@ class RandomAffine(Spec):
         check_choice("kernel", self.kernel, _KERNELS)
         translate = tuple(check_number("translate", one, 0, 1) for one in self.translate)
         if len(translate) != 2:
-            raise ValueError(f"translate must be two numbers, fractions of the width and the height, got {self.translate!r}")
+            raise ValueError(f"translate must be two fractions (of width and height), got {self.translate!r}")
         self._set_fields(
             degrees=_parse_symmetric_range("degrees", self.degrees, 360),
             translate=translate,

@@ -450,7 +450,7 @@ def _table_line_error(origin: str, line: int, expected: str, found: str, hint: s
 def _check_names(
     names: Sequence[str], lines: Sequence[int], origin: str, root: str | None, allow_duplicates: bool
 ) -> None:
-    """Raise ImageError for an invalid name, a repeated name (unless allowed), or a name outside `root` (unless None)."""
+    """Raise ImageError for invalid names, repeated names (unless allowed), and names outside `root` (unless None)."""
     _check_valid_names(names, lines, origin)
     if not allow_duplicates:
         _check_unique_names(names, lines, origin)
@@ -505,8 +505,8 @@ def _may_change_when_normalized(name: str) -> bool:
 def _check_inside_folder(root: str, names: Sequence[str], lines: Sequence[int], origin: str) -> None:
     # Check only absolute names and names with "..". Other names cannot leave the folder, and resolving is slow.
     suspects = [row for row, name in enumerate(names) if name.startswith(os.sep) or ".." in name]
-    # The root may be a symbolic link. So an image is accepted if it lies below the root either as the paths are written
-    # or after all links are resolved. `pack` checks links below the root.
+    # The root may be a symbolic link. An image is accepted if its path begins with the root, either before or after all
+    # links are resolved. `pack` checks links below the root.
     folders = [(resolve, os.path.join(resolve(root), "")) for resolve in (os.path.abspath, os.path.realpath)]
     for row in suspects:
         path = os.path.join(root, names[row])
