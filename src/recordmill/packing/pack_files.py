@@ -239,7 +239,7 @@ class FilePacker:
             run.order,
             run.builder,
             self.options,
-            on_appended=self._record_chunk,
+            on_appended=self._pass_chunk_to_recorder,
             on_finished=self._add_to_progress_file,
         )
         storage = self.choose_storage()
@@ -357,7 +357,7 @@ class FilePacker:
             if number not in finished
         ]
 
-    def _record_chunk(self, task: ShardTask, chunk: Chunk, skipped: list[SkippedItem]) -> None:
+    def _pass_chunk_to_recorder(self, task: ShardTask, chunk: Chunk, skipped: list[SkippedItem]) -> None:
         """Pass the skipped images of a chunk to the task recorder. If the shard size is limited, pass full shards."""
         if task.recorder is not None:
             task.recorder.add_chunk(chunk.stamps, skipped)

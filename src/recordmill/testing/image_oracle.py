@@ -94,7 +94,7 @@ def resize_pixels(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
         return _resize_pillow(pixels, size, name)
     if name == "nearest":
         return _resize_nearest(
-            pixels, size, _opencv_nearest_positions if library == "opencv" else _tensorflow_nearest_positions
+            pixels, size, _find_opencv_nearest_positions if library == "opencv" else _find_tensorflow_nearest_positions
         )
     return _resize_bilinear_opencv(pixels, size) if library == "opencv" else _resize_bilinear_tensorflow(pixels, size)
 
@@ -111,14 +111,14 @@ def _resize_nearest(
     return pixels[rows[:, None], columns]
 
 
-def _opencv_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
+def _find_opencv_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
     """Map each new pixel to the source pixel at its upper left corner, as in OpenCV's INTER_NEAREST."""
     step = 1 / (new / old)
     positions: NDArray[np.int64] = np.minimum(np.floor(np.arange(new) * step).astype(np.int64), old - 1)
     return positions
 
 
-def _tensorflow_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
+def _find_tensorflow_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
     """Map each new pixel to the source pixel at its center, as in TensorFlow's "nearest"."""
     step = np.float32(old) / np.float32(new)
     centers = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step
@@ -136,8 +136,8 @@ def _resize_bilinear_opencv(pixels: Pixels, size: tuple[int, int]) -> Pixels:
         total = wide[0::2, 0::2] + wide[0::2, 1::2] + wide[1::2, 0::2] + wide[1::2, 1::2]
         halves: Pixels = ((total + 2) >> 2).astype(pixels.dtype)
         return halves
-    top, bottom, upper, lower = _opencv_taps(size[0], height)
-    left, right, first, second = _opencv_taps(size[1], width, clamp_weights=True)
+    top, bottom, upper, lower = _find_opencv_taps(size[0], height)
+    left, right, first, second = _find_opencv_taps(size[1], width, clamp_weights=True)
     if pixels.dtype == np.uint8:
         return _resize_fixed_point(pixels, (top, bottom, upper, lower), (left, right, first, second))
     wide = pixels.astype(np.float32)
@@ -146,7 +146,7 @@ def _resize_bilinear_opencv(pixels: Pixels, size: tuple[int, int]) -> Pixels:
     return mixed if pixels.dtype == np.float32 else np.clip(np.rint(mixed), 0, 65535).astype(pixels.dtype)
 
 
-def _opencv_taps(
+def _find_opencv_taps(
     new: int, old: int, *, clamp_weights: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Pixels, Pixels]:
     """Return the two source pixels of each new pixel, and their weights.
@@ -180,8 +180,8 @@ def _resize_fixed_point(pixels: Pixels, vertical: tuple[Pixels, ...], horizontal
 def _resize_bilinear_tensorflow(pixels: Pixels, size: tuple[int, int]) -> NDArray[np.float32]:
     """Resize like ``tf.image.resize``: with half-pixel centers, without antialiasing, in float32."""
     wide = pixels.astype(np.float32)
-    top, bottom, down = _tensorflow_taps(size[0], pixels.shape[0])
-    left, right, across = _tensorflow_taps(size[1], pixels.shape[1])
+    top, bottom, down = _find_tensorflow_taps(size[0], pixels.shape[0])
+    left, right, across = _find_tensorflow_taps(size[1], pixels.shape[1])
     upper, lower = wide[top], wide[bottom]
     high = upper[:, left] + (upper[:, right] - upper[:, left]) * across[:, None]
     low = lower[:, left] + (lower[:, right] - lower[:, left]) * across[:, None]
@@ -189,7 +189,7 @@ def _resize_bilinear_tensorflow(pixels: Pixels, size: tuple[int, int]) -> NDArra
     return mixed
 
 
-def _tensorflow_taps(new: int, old: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+def _find_tensorflow_taps(new: int, old: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
     step = np.float32(old) / np.float32(new)
     centers = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step - np.float32(0.5)
     floor = np.floor(centers)

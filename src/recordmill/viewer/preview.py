@@ -135,12 +135,17 @@ class Preview:
             for number, array in enumerate(arrays[:_MAX_IMAGES]):
                 height, width = array.shape[:2]
                 images.append(
-                    {"feature": name, "url": _address(position, epoch, name, number), "width": width, "height": height}
+                    {
+                        "feature": name,
+                        "url": _build_address(position, epoch, name, number),
+                        "width": width,
+                        "height": height,
+                    }
                     | {"mask": None, "boxes": None, "labels": None}
                 )
                 if number == 0:
                     mask = masks.get(name)
-                    images[-1]["mask"] = None if mask is None else _address(position, epoch, mask, 0)
+                    images[-1]["mask"] = None if mask is None else _build_address(position, epoch, mask, 0)
                     images[-1] |= _describe_boxes(sample, specs, name, (width, height), self._classes)
         shown = {name for name, arrays in found.items() if arrays}
         values = [{"name": name, "text": _describe_value(value)} for name, value in sample.items() if name not in shown]
@@ -188,7 +193,7 @@ def _choose_masks(found: dict[str, list[NDArray[Any]]], specs: dict[str, Any]) -
     return masks
 
 
-def _address(position: int, epoch: int, name: str, number: int) -> str:
+def _build_address(position: int, epoch: int, name: str, number: int) -> str:
     return f"api/preview/{position}/{epoch}/{quote(name, safe='')}/{number}"
 
 
@@ -204,7 +209,9 @@ def _describe_boxes(
             continue
         rows = np.asarray(sample[name], np.float64)
         if rows.shape[1] == (4 if isinstance(spec, Boxes) else 3):
-            edges = rows / scale if isinstance(spec, Boxes) else _create_keypoint_boxes(rows, size, centers=spec.centers)
+            edges = (
+                rows / scale if isinstance(spec, Boxes) else _create_keypoint_boxes(rows, size, centers=spec.centers)
+            )
             names = _find_labels(sample, spec, len(edges), classes) if isinstance(spec, Boxes) else [""] * len(edges)
             boxes += edges.tolist()
             labels += names

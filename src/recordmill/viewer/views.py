@@ -102,7 +102,9 @@ def _compute_view(
     return positions, num_skipped
 
 
-def _compute_sort_keys(source: ShardRecords, name: str, positions: Positions, job: Job) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _compute_sort_keys(
+    source: ShardRecords, name: str, positions: Positions, job: Job
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return a numeric sort key for each record, and a mask of the records whose value is missing or NaN."""
     kinds = {part.schema[name].kind for part in source.collections if name in part.schema}
     if "bytes" in kinds:
