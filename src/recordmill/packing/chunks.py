@@ -65,7 +65,7 @@ class ChunkQueue:
         self._items, self._order, self._limits = items, order, limits
         self._next, self._stop = span.start, span.stop
         self._lock = threading.Lock()
-        # `take` reads the file sizes of this many items to find the end of a chunk. It depends on the previous chunk.
+        # `take` reads this many file sizes to find the end of a chunk. The number depends on the previous chunk.
         self._num_candidates = 16
         self.num_taken = 0
 

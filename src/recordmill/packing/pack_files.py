@@ -358,7 +358,7 @@ class FilePacker:
         ]
 
     def _pass_chunk_to_recorder(self, task: ShardTask, chunk: Chunk, skipped: list[SkippedItem]) -> None:
-        """Pass the skipped images of a chunk to the task recorder. If the shard size is limited, pass full shards."""
+        """Pass skipped images to the recorder of the task. If the shard size is limited, also pass full shards."""
         if task.recorder is not None:
             task.recorder.add_chunk(chunk.stamps, skipped)
             if self._is_rolling:

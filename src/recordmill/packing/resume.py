@@ -89,7 +89,7 @@ def describe_run(
     run: RunOptions,
     seed: int | None,
 ) -> dict[str, Any]:
-    """Return the options of a run and digests of its items as JSON values. They determine the bytes of the shards."""
+    """Return the options of a run and digests of its items as JSON values, which determine the bytes of the shards."""
     import recordmill
 
     description: dict[str, Any] = {

@@ -143,7 +143,7 @@ def _merge_counts(first: int, counts: NDArray[np.int64], factor: int) -> tuple[i
 
 
 def _list_merge_factors(step: int) -> list[int]:
-    """Return factors that change the bin width to 1, 2 or 5 times a power of ten when this many bins are merged."""
+    """List how many bins can be merged so that the new width is 1, 2 or 5 times a power of ten."""
     unit = 1 + step % 2
     widths = (digit * 10**exponent for exponent in range(5) for digit in (1, 2, 5))
     return [width // unit for width in widths if width % unit == 0]

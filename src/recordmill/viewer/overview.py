@@ -161,7 +161,7 @@ class Overview:
 
 
 class _ValueHistograms:
-    """Histograms of one feature, which contains numbers or images: numbers, image widths and image heights."""
+    """Histograms of the numbers in one feature, or of the widths and heights of its images."""
 
     def __init__(self) -> None:
         self.numbers: HistogramCollector | None = None

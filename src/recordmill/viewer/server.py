@@ -1,4 +1,4 @@
-"""HTTP server of the viewer. It accepts only requests that its own page sends from this machine with the token."""
+"""HTTP server of the viewer. It requires a token, and refuses requests from other machines and from other pages."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def flipped_length_bit(shard: IntactShard) -> Iterator[Damage]:
 
 
 def length_off_by_one(shard: IntactShard) -> Iterator[Damage]:
-    """Store a length for the last record that is 1 too large and exceeds the file, or 1 too small and leaves a byte."""
+    """Store a wrong length of the last record: 1 too large (exceeds the file), or 1 too small (leaves a byte)."""
     payload = shard.payloads[-1]
     data = shard.replace_frame(shard.last, struct.pack("<q", len(payload) + 1) + payload)
     yield shard.damage_at("length_one_more", data, "truncated_payload", shard.last)
