@@ -191,7 +191,9 @@ class Image(Spec):
         if self.color and self.channels == "stored":
             raise ValueError('color cannot be combined with channels="stored"; use "rgb", "bgr" or "gray"')
         if self.color and self.dtype == "uint16":
-            raise ValueError('color cannot be combined with dtype="uint16", because color transforms require 8 bits')
+            raise ValueError(
+                'color cannot be combined with dtype="uint16", because color transforms require 8-bit levels'
+            )
 
     def _check_scale_first(self) -> None:
         is_cropped = self.crop is not None and not isinstance(self.crop, GivenCrop)
