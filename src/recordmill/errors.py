@@ -141,7 +141,7 @@ class RecordmillError(Exception):
         return location
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments that, with the message, create an equal error.
+        """Return the keyword arguments with which the constructor creates an equal error.
 
         Returns
         -------
@@ -163,7 +163,7 @@ def _create_error(cls: type[RecordmillError], message: str, parts: dict[str, Any
 
 
 def _make_picklable(error: Exception) -> Exception:
-    """Return the error if it can be pickled, otherwise a `RecordmillError` with its class name and text."""
+    """Return the error if it can be pickled; otherwise return a `RecordmillError` with the class name and text."""
     try:
         copied = pickle.loads(pickle.dumps(error))  # noqa: S301 (our own bytes)
         if type(copied) is type(error):
@@ -219,7 +219,7 @@ class FeatureError(RecordmillError, ValueError):
         self.feature = feature
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments that, with the message, create an equal error."""
+        """Return the keyword arguments with which the constructor creates an equal error."""
         return super().parts() | {"feature": self.feature}
 
 
@@ -265,12 +265,12 @@ class RemoteError(RecordmillError, OSError):
         return location + ([f"{self.attempts} attempts"] if self.attempts > 1 else [])
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments that, with the message, create an equal error."""
+        """Return the keyword arguments with which the constructor creates an equal error."""
         return super().parts() | {"byte_range": self.byte_range, "attempts": self.attempts}
 
 
 class IncompleteDatasetError(RecordmillError, ValueError):
-    """Shards of a dataset are missing, do not belong to it, or were replaced; or its writer was interrupted.
+    """A dataset has missing, additional or replaced shards, or its writer was interrupted.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ class IncompleteDatasetError(RecordmillError, ValueError):
         self.replaced = list(replaced)
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the class creates an equal error."""
+        """Return the keyword arguments with which the constructor creates an equal error."""
         return super().parts() | {"missing": self.missing, "foreign": self.foreign, "replaced": self.replaced}
 
 
@@ -327,7 +327,7 @@ class WriteError(RecordmillError, OSError):
         self.errno = errno
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments that, with the message, create an equal error."""
+        """Return the keyword arguments with which the constructor creates an equal error."""
         return super().parts() | {"errno": self.errno}
 
 
@@ -367,7 +367,7 @@ class DestinationLockedError(WriteError):
         self.started = started
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the class creates an equal error."""
+        """Return the keyword arguments with which the constructor creates an equal error."""
         return super().parts() | {"host": self.host, "pid": self.pid, "started": self.started}
 
 
@@ -376,7 +376,7 @@ class ResumeError(RecordmillError, ValueError):
 
 
 class PlanError(RecordmillError, RuntimeError):
-    """A plan of `plan_pack` cannot be carried out: a part failed or is missing, or the plan is no longer valid here.
+    """A plan of `plan_pack` cannot be carried out: a part failed or is missing, or the plan is no longer valid.
 
     Parameters
     ----------
@@ -399,7 +399,7 @@ class PlanError(RecordmillError, RuntimeError):
         return ([f"part {self.part}"] if self.part is not None else []) + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments that, with the message, create an equal error."""
+        """Return the keyword arguments with which the constructor creates an equal error."""
         return super().parts() | {"part": self.part, "cause": self.cause}
 
 
@@ -428,7 +428,7 @@ class ImageError(InputError):
 
 
 class MissingExtraError(RecordmillError, ImportError):
-    """An optional package that is required here is not installed."""
+    """A function requires an optional package that is not installed."""
 
 
 class DecodeError(RecordmillError, ValueError):
@@ -468,7 +468,7 @@ class DecodeError(RecordmillError, ValueError):
         return location + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments that, with the message, create an equal error."""
+        """Return the keyword arguments with which the constructor creates an equal error."""
         return super().parts() | {"position": self.position, "feature": self.feature, "cause": self.cause}
 
 
@@ -516,7 +516,7 @@ class WorkerError(RecordmillError, RuntimeError):
         return location + _stage_location(self.stage, self.position) + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments that, with the message, create an equal error.
+        """Return the keyword arguments with which the constructor creates an equal error.
 
         Returns
         -------
@@ -565,7 +565,7 @@ class MapError(RecordmillError, RuntimeError):
         return _stage_location(self.stage, self.position) + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments that, with the message, create an equal error."""
+        """Return the keyword arguments with which the constructor creates an equal error."""
         names = ("stage", "function", "position", "cause")
         return super().parts() | {name: getattr(self, name) for name in names}
 
@@ -596,13 +596,13 @@ class WhereError(RecordmillError, ValueError):
         self.expression = expression
 
     def __str__(self) -> str:
-        """Return the message, the condition with a mark at the column, the location and the hint."""
+        """Return the message, the condition with a mark at the faulty column, the location and the hint."""
         first, *rest = super().__str__().splitlines()
         shown = [f"    {line}" for line in (self.expression or "").splitlines()]
         return "\n".join([first, *shown, *rest])
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments that, with the message, create an equal error."""
+        """Return the keyword arguments with which the constructor creates an equal error."""
         return super().parts() | {"column": self.column, "expression": self.expression}
 
 

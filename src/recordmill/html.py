@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterable, Sequence
 from html import escape
 
-# Tables do not inherit the color of the text in every notebook.
+# In some notebooks, tables do not inherit the color of the text.
 _TABLE = "color:inherit;font-size:inherit;margin:4px 0"
 _CELL = "text-align:left;vertical-align:top;padding:2px 12px 2px 0"
 _TILE = "display:inline-block;vertical-align:top;margin:4px 8px 4px 0;text-align:center;font-size:smaller"
@@ -14,12 +14,12 @@ _NOTE = "border:1px solid currentColor;border-radius:3px;padding:6px;width:112px
 
 
 def shorten(text: str, max_chars: int) -> str:
-    """Return the text, or its beginning with an ellipsis if it is longer."""
+    """Return the text. If it is longer than `max_chars`, return its beginning and an ellipsis."""
     return text if len(text) <= max_chars else text[: max_chars - 1] + "…"
 
 
 def format_text(text: object, max_chars: int = 200) -> str:
-    """Shorten and escape a text; lone surrogates, which cannot be encoded, are replaced."""
+    """Shorten a text and escape it for HTML. Lone surrogates are replaced, because they cannot be encoded."""
     return escape(shorten(str(text), max_chars).encode("utf-8", "replace").decode("utf-8"))
 
 
@@ -29,17 +29,17 @@ def format_block(title: object, *parts: str) -> str:
 
 
 def format_lines(lines: Iterable[object]) -> str:
-    """Return one line per text."""
+    """Return HTML with one line per text."""
     return "".join(f"<div>{format_text(line, 400)}</div>" for line in lines)
 
 
 def format_details(summary: object, content: str) -> str:
-    """Return a section that the reader can open; `content` is HTML already."""
+    """Return a collapsed HTML section with a summary. `content` must be HTML."""
     return f"<details><summary>{format_text(summary)}</summary>{content}</details>" if content else ""
 
 
 def format_table(header: Sequence[object], rows: Sequence[Sequence[object]], max_rows: int = 30) -> str:
-    """Return a table of texts; rows beyond `max_rows` are counted in a last line."""
+    """Return an HTML table of at most `max_rows` rows. A line below the table states the number of omitted rows."""
     if not rows:
         return ""
     head = "".join(f'<th style="{_CELL}">{format_text(cell, 60)}</th>' for cell in header)
@@ -50,7 +50,7 @@ def format_table(header: Sequence[object], rows: Sequence[Sequence[object]], max
 
 
 def format_classes(classes: Sequence[str] | None, max_classes: int = 30) -> str:
-    """Return the number of classes, and the first names in a section that the reader can open."""
+    """Return a collapsed HTML section: the number of classes as its summary, the first class names as its content."""
     if not classes:
         return ""
     lines = [f"{number}: {shorten(name, 60)}" for number, name in enumerate(classes[:max_classes])]
@@ -60,17 +60,17 @@ def format_classes(classes: Sequence[str] | None, max_classes: int = 30) -> str:
 
 
 def format_image(data: bytes, alternative: object = "") -> str:
-    """Return an image with its bytes inline; JPEG or PNG."""
+    """Return an HTML image element that contains the bytes of a JPEG or PNG file."""
     kind = "jpeg" if data.startswith(b"\xff\xd8") else "png"
     encoded = base64.b64encode(data).decode()
     return f'<img alt="{format_text(alternative, 60)}" src="data:image/{kind};base64,{encoded}">'
 
 
 def format_note(text: object) -> str:
-    """Return a text in a frame, in place of an image."""
+    """Return an HTML frame with a text, which is shown instead of an image."""
     return f'<div style="{_NOTE}">{format_text(text, 120)}</div>'
 
 
 def format_tile(content: str, caption: object) -> str:
-    """Return an image or a note, which is HTML already, above its caption."""
+    """Return HTML that shows a caption below an image or note. `content` must be HTML."""
     return f'<div style="{_TILE}">{content}<div style="max-width:160px">{format_text(caption, 60)}</div></div>'

@@ -8,7 +8,7 @@ from functools import update_wrapper
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
-# Minimum similarity at which an unknown name counts as misspelled. Below it, the name probably belongs to the
+# Minimum similarity at which an unknown name counts as misspelled. A less similar name is probably meant for the
 # framework.
 MISSPELLED = 0.8
 
@@ -44,20 +44,20 @@ _KEYWORD_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEY
 
 
 def suggest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """Return the name that is most similar to a misspelled one; None if none has a similarity of `cutoff` (0 to 1)."""
+    """Return the name most similar to a misspelled name; None if all similarities are below `cutoff` (0 to 1)."""
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(name, list(names), 1, cutoff)), None)
 
 
 def suggest_arguments(function: F) -> F:
-    """Decorate a public function, so that its TypeError for an unknown keyword argument suggests an existing one."""
+    """Decorate a public function, so that the TypeError for an unknown argument suggests an existing argument."""
 
     def call(*args: Any, **options: Any) -> Any:
         try:
             return function(*args, **options)
         except TypeError as error:
-            # The error was raised by the call itself, not inside the function, if no other frame follows this one.
+            # If no other frame follows this frame, the call itself raised the error, and not the code of the function.
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise
             message = explain(function, args, options)
@@ -66,7 +66,7 @@ def suggest_arguments(function: F) -> F:
         raise TypeError(message)
 
     explain = _explain_arguments
-    # With the globals of the function, doctest finds the examples of the decorated function in its module.
+    # doctest finds the examples of the decorated function only if the wrapper has the globals of the function.
     wrapper = FunctionType(call.__code__, function.__globals__, function.__name__, None, call.__closure__)
     return cast("F", update_wrapper(wrapper, function))
 
@@ -90,7 +90,7 @@ def _explain_arguments(function: Callable[..., Any], args: tuple[Any, ...], opti
 
 
 def check_option_names(function: str, options: Iterable[str], names: Iterable[str]) -> None:
-    """Raise TypeError if an option is not among the names; for functions that take ``**options``."""
+    """Raise TypeError if an option is not in `names`. Functions that take ``**options`` call this function."""
     known = list(names)
     for option in options:
         if option not in known:

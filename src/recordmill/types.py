@@ -100,7 +100,7 @@ class Ragged:
             If `data` is a `Ragged`.
         """
         if isinstance(self.data, Ragged):
-            raise TypeError("to_padded() requires rows of numbers, got rows of a nested Ragged; pad its data first")
+            raise TypeError("to_padded() requires rows of numbers, got a nested Ragged; pad its `data` first")
         from recordmill import _core
 
         inner = self.data.shape[1:]
@@ -172,12 +172,12 @@ class FrameIndex:
         return len(self.offsets)
 
     def __getitem__(self, rows: slice | NDArray[np.integer[Any]]) -> FrameIndex:
-        """Return a `FrameIndex` of only the frames at `rows`, a slice or an array of positions."""
+        """Return a `FrameIndex` with only the frames at `rows`, which is a slice or an array of positions."""
         return FrameIndex(self.offsets[rows], self.lengths[rows])
 
 
 class RecordRef(NamedTuple):
-    """Location of one record: shard, position in it, and byte offset.
+    """Location of one record: shard, position in the shard, and byte offset.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ class Fault:
 
 @dataclass(slots=True)
 class Traffic:
-    """Numbers of requests to remote storage and of bytes that were read.
+    """Number of requests to remote storage, and number of bytes that were read.
 
     Parameters
     ----------
@@ -267,9 +267,9 @@ class Traffic:
     cached_bytes: int = 0
 
     def __add__(self, other: Traffic) -> Traffic:
-        """Return the sum of two traffics."""
+        """Add the numbers of two `Traffic` objects."""
         return Traffic(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
 
     def __sub__(self, other: Traffic) -> Traffic:
-        """Return the traffic since an earlier time."""
+        """Subtract the numbers of an earlier `Traffic`, to get the traffic since then."""
         return Traffic(*(getattr(self, name) - getattr(other, name) for name in self.__slots__))

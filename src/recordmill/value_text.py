@@ -1,4 +1,4 @@
-"""Values of features as JSON or as text, shortened by default; images are described by type and size."""
+"""Convert values of features to JSON or text, shortened by default. Images are described by type and size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _JPEG_ALONE = frozenset((0x01, *range(0xD0, 0xD9)))
 _TIFF_WIDTH, _TIFF_HEIGHT = 256, 257
 Size = tuple[int, int] | None
-# Names of the feature that contains the label, in the order of preference.
+# Usual names of the feature that contains the label, in order of preference.
 LABEL_FEATURES = ("label", "labels", "image/class/label", "class", "target", "y")
 
 
@@ -98,7 +98,7 @@ def format_value(plain: Any) -> tuple[str, str]:
 
 
 def format_number(number: float | None) -> str:
-    """Format a number for a table: integers with separators, other numbers with six digits, None as an empty text."""
+    """Format a number for a table: integers with separators, floats with six digits, None as an empty text."""
     if number is None:
         return ""
     return f"{number:,}" if isinstance(number, int) else f"{number:.6g}"

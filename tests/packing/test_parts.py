@@ -254,7 +254,7 @@ def test_plan_without_resume_removes_packed_parts_and_ends_the_other_plan(photos
     plan(photos, out)
     assert temporary_shards(out) == {}
     for call in (lambda: rm.pack_part(old, 1), lambda: rm.finish_pack(old)):
-        with pytest.raises(rm.PlanError, match="does not find the plan") as caught:
+        with pytest.raises(rm.PlanError, match="cannot find the plan") as caught:
             call()
         assert caught.value.kind == "missing_plan"
 

@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ImageBatch:
-    """Headers and geometry of the images of one output. Masks, boxes and keypoints follow this geometry.
+    """Headers and geometry of all images in a batch that one `Image` spec decodes. Masks and boxes use this geometry.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class ImageBatch:
         return ImageBatch(self.compiled, self.rows[kept], self.headers[kept], self.geometry[kept])
 
     def find_ordinals(self, rows: Ints) -> Ints:
-        """Convert rows of the batch, which must have an image, to positions in this object."""
+        """Convert row numbers of the batch to positions in this object. Each row must have an image."""
         return np.searchsorted(self.rows, rows)
 
 
@@ -89,7 +89,7 @@ class BatchState:
     consumed: set[str] = field(default_factory=set)
 
     def column(self, feature: str, *, consume: bool = True) -> Any:
-        """Return the column of a feature. With `consume`, the result of the batch does not contain the input column."""
+        """Return the column of a feature. With `consume`, this input column is omitted from the decoded batch."""
         if feature not in self.columns:
             hint = "name the spec after a feature of the batch, or set feature= in the spec"
             raise FeatureError(
@@ -105,7 +105,7 @@ class BatchState:
         return np.delete(rows, [*self.errors]) if self.errors else rows
 
     def store_error(self, row: int, feature: str, cause: Exception) -> None:
-        """Store the error of a sample; ignore it if the sample has an error already.
+        """Store the error of a sample, unless an earlier error of this sample is stored.
 
         A MemoryError is raised, because the sample may be valid and must not be skipped. Its attribute `sample` is
         the row and the feature.
@@ -134,7 +134,7 @@ class BatchState:
         return array
 
     def drop_failed_rows(self, name: str, column: Any, rows: Ints) -> Any:
-        """Return only the valid `rows` of an output. If the caller passed the array, move these rows to its start."""
+        """Return the valid `rows` of an output column. If the caller passed the array, copy the rows to its start."""
         kept = take_column_rows(column, rows)
         if name not in self.out:
             return kept

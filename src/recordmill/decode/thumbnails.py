@@ -23,7 +23,7 @@ Pixels = NDArray[np.uint8]
 
 _JPEG_QUALITIES = (85, 70, 50)
 _SHRINK_FACTOR = 0.8
-_BACKGROUND = 255  # Level behind transparent pixels.
+_BACKGROUND = 255  # Gray level of the background behind transparent pixels.
 _FORMATS_WITH_ALPHA = ("png", "gif", "webp")
 _SCALES: tuple[Literal[8, 4, 2], ...] = (8, 4, 2)
 
@@ -58,7 +58,7 @@ def create_thumbnail(data: bytes, size: int = 160, max_bytes: int = 20_000, *, m
 
 
 def read_thumbnail(data: bytes, size: int, *, max_pixels: int = MAX_PIXELS) -> Pixels:
-    """Decode an image, scaled down to fit into size × size, to an array of 1 or 3 channels."""
+    """Decode an image to an array of 1 or 3 channels, and scale it down to fit into size × size pixels."""
     image_format = find_image_format(data)
     try:
         pixels = _decode_scaled(data, image_format, size, max_pixels)
@@ -96,7 +96,7 @@ def _decode_scaled(data: bytes, image_format: str | None, size: int, max_pixels:
 
 
 def drop_alpha(pixels: NDArray[Any]) -> Pixels:
-    """Draw gray or RGB pixels with alpha, in 2 or 4 channels, on a white background; return others unchanged."""
+    """Draw pixels with an alpha channel on a white background; return pixels without an alpha channel unchanged."""
     if pixels.shape[2] not in (2, 4):
         return pixels
     alpha = pixels[:, :, -1:].astype(np.uint16)
@@ -114,7 +114,7 @@ def shrink_pixels(pixels: Pixels, size: int) -> Pixels:
 
 
 def encode_thumbnail(pixels: Pixels, max_bytes: int = 20_000) -> bytes:
-    """Encode pixels of 1 or 3 channels as JPEG, or as PNG without Pillow; lower the quality or size until it fits."""
+    """Encode pixels of 1 or 3 channels as a JPEG (PNG if Pillow is not installed) of at most `max_bytes` bytes."""
     if max_bytes < 1000:
         raise ValueError(f"max_bytes must be at least 1000, got {max_bytes}")
     side: float = max(pixels.shape[:2])
@@ -139,7 +139,7 @@ def _encode_candidates(pixels: Pixels) -> Iterator[bytes]:
 
 
 def encode_pixels(pixels: NDArray[np.uint8]) -> bytes:
-    """Encode uint8 pixels of shape (height, width, channels), 1 to 4 channels, as PNG."""
+    """Encode pixels as PNG. They have dtype uint8, shape (height, width, channels), and 1 to 4 channels."""
     samples: Any = np.ascontiguousarray(pixels, np.uint8).reshape(-1)
     height, width, channels = pixels.shape
     with native_image_errors():

@@ -103,7 +103,7 @@ def resize_boxes(
     kernel: Literal["bilinear", "nearest"] = "bilinear",
     fill: float = 0.0,
 ) -> NDArray[np.float32]:
-    """Crop boxes from images and resize them to one size.
+    """Crop boxes from images, and resize the crops to one size.
 
     Parameters
     ----------
@@ -390,7 +390,7 @@ def normalize(
 
 
 def _check_image(array: ArrayLike, dtypes: Sequence[str] = _DTYPES) -> Pixels:
-    """Return an image with three axes; raise TypeError or ValueError for another dtype or shape."""
+    """Return an image as an array with three axes; raise TypeError or ValueError if its dtype or shape is invalid."""
     pixels = np.asarray(array)
     if pixels.ndim not in (2, 3) or 0 in pixels.shape or (pixels.ndim == 3 and pixels.shape[2] > 4):
         raise ValueError(
@@ -415,7 +415,7 @@ def _check_matrix(matrix: ArrayLike) -> NDArray[np.float64]:
 
 
 def _check_fill(fill: int | Sequence[int], channels: int) -> tuple[int, ...]:
-    """Return a fill option as one level per channel; raise ValueError for another number of levels."""
+    """Return a fill option as one level per channel; raise ValueError if the number of levels is wrong."""
     levels = parse_levels("fill", fill)
     if len(levels) not in (1, channels):
         raise ValueError(f"fill must have 1 or {channels} levels, got {len(levels)}")

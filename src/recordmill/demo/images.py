@@ -43,7 +43,7 @@ _SEGMENTED_PHOTOS = (
     "skimage/data/camera.png",
 )
 _NUM_SEGMENTS = 4
-# In a mask, pixels of a digit image with at least this gray level get the class of the digit.
+# A pixel belongs to the digit in the mask if its gray level in the digit image is at least this value.
 _INK_LEVEL = 96
 _DIGITS_PER_SIDE = 4
 
@@ -69,7 +69,7 @@ def load_digits(num_digits: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
 
 def load_photo(name: str) -> Any:
-    """Load a photograph of an installed package, at most 512 pixels per side."""
+    """Load a photograph from an installed package, scaled down to at most 512 pixels per side."""
     from PIL import Image
 
     package, _, path = name.partition("/")
@@ -124,7 +124,7 @@ def write_pairs(folder: Path, num_scenes: int) -> dict[str, NDArray[np.uint8]]:
 
 
 def open_image(data: bytes) -> Any:
-    """Decode an image with Pillow, because it keeps the palette indices of masks."""
+    """Decode an image with Pillow, which keeps the palette indices of masks."""
     from PIL import Image
 
     image = Image.open(io.BytesIO(data))
@@ -143,7 +143,7 @@ def voc_palette() -> NDArray[np.uint8]:
 
 
 def mark_class_borders(indices: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Set pixels next to another class to 255, the index that VOC excludes from evaluation."""
+    """Set pixels at the border between two classes to 255, the index that VOC excludes from evaluation."""
     differs = np.zeros(indices.shape, np.bool_)
     rows, columns = indices[1:] != indices[:-1], indices[:, 1:] != indices[:, :-1]
     differs[1:] |= rows
@@ -154,7 +154,7 @@ def mark_class_borders(indices: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _make_pairs(num_scenes: int) -> Iterator[tuple[str, Any, NDArray[np.uint8]]]:
-    """Yield (name, image, class indices) of scenes with digits and of photographs segmented by brightness."""
+    """Yield (name, image, class indices) for scenes with digits, and for photographs segmented by brightness."""
     per_scene = _DIGITS_PER_SIDE**2
     images, labels = load_digits(num_scenes * per_scene)
     for scene in range(len(images) // per_scene):

@@ -19,7 +19,7 @@ _DIGIT = rm.Image(channels="gray", dtype="float32", layout="hwc")
 
 @dataclass(slots=True)
 class TrainingCurve:
-    """Results of a training: losses per step and epoch, steps per epoch, numbers of digits, and held-out accuracy."""
+    """Results of training: losses per step and epoch, numbers of steps, training digits and test digits, accuracy."""
 
     losses: list[float] = field(default_factory=list)
     epoch_losses: list[float] = field(default_factory=list)
@@ -30,7 +30,7 @@ class TrainingCurve:
 
     @property
     def has_lower_final_loss(self) -> bool:
-        """Whether the mean loss of the last epoch is smaller than that of the first."""
+        """True if the mean loss of the last epoch is smaller than the mean loss of the first epoch."""
         return self.epoch_losses[-1] < self.epoch_losses[0]
 
 
@@ -84,7 +84,7 @@ class LeNet:
 
     def train_step(self, pixels: NDArray[np.float32], labels: NDArray[np.int64]) -> float:
         """Train on one batch and return its loss."""
-        self._model.reset_metrics()  # Otherwise some versions of Keras return the mean of all steps.
+        self._model.reset_metrics()  # Without this reset, some versions of Keras return the mean of all steps.
         return float(self._model.train_on_batch(pixels, labels))
 
     def classify(self, pixels: NDArray[np.float32]) -> NDArray[np.int64]:
@@ -95,7 +95,7 @@ class LeNet:
 
 
 def train_network(network: LeNet, dataset: Any, image: str, label: str, *, epochs: int) -> TrainingCurve:
-    """Train on about the first six sevenths of the batches, in order, and compute the accuracy on the others."""
+    """Train on about the first 6/7 of the batches, in order, and compute the accuracy on the remaining batches."""
     batch_size = 64 if len(dataset) >= 512 else 16
     loader = dataset.batch(batch_size, last="drop").loader(threads=2)
     num_held_out = max(1, len(loader) // 7)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from recordmill import _core
 from recordmill.packing.sources.base import Items
 
-# Position of each packed record in the source. None means that records are packed in the order of the source.
+# Source position of each record, in the order of the output. None means that records keep the order of the source.
 Order = NDArray[np.int64] | None
 
 
@@ -26,7 +26,7 @@ def shuffle_positions(num_items: int, seed: int | None) -> Order:
 
 
 def split_evenly(num_items: int, num_parts: int) -> list[range]:
-    """Split ``range(num_items)`` into consecutive ranges whose lengths differ by at most one, longer ones first."""
+    """Split ``range(num_items)`` into consecutive ranges. Lengths differ by at most 1; longer ranges come first."""
     shortest, num_longer = divmod(num_items, num_parts)
     starts = [part * shortest + min(part, num_longer) for part in range(num_parts + 1)]
     return [range(start, stop) for start, stop in pairwise(starts)]
@@ -48,7 +48,7 @@ DECODE_LIMITS = ChunkLimits(64, 1 << 20)
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Items for one worker, from `start` to `stop` in the output order; `ordinal` is the position in the queue."""
+    """Items that one worker packs: `start` to `stop` in the output order. `ordinal` is the position in the queue."""
 
     ordinal: int
     start: int
@@ -65,7 +65,7 @@ class ChunkQueue:
         self._items, self._order, self._limits = items, order, limits
         self._next, self._stop = span.start, span.stop
         self._lock = threading.Lock()
-        # Number of items whose file sizes `take` reads to find the end of the next chunk; derived from the last chunk.
+        # `take` reads this many file sizes to find the end of a chunk. The number depends on the previous chunk.
         self._num_candidates = 16
         self.num_taken = 0
 

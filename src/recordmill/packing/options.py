@@ -94,7 +94,7 @@ class RunOptions:
     storage_options: StorageOptions = None
 
     def choose_output_storage(self, destination: str) -> Storage:
-        """Return the storage of a destination."""
+        """Return the storage for a destination."""
         return choose_storage([destination], self.storage_options, for_writing=True)
 
     def __post_init__(self) -> None:

@@ -93,7 +93,7 @@ class PackResult:
 
 @dataclass(frozen=True, slots=True)
 class PackRun:
-    """Everything that determines the bytes of the shards of a run.
+    """Everything that determines which bytes a run writes to its shards.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class PackRun:
 
 @dataclass(slots=True)
 class ShardPacker:
-    """Builds the records of items and writes them to the shards of tasks.
+    """Builds records from items, and writes the records to the shards of several tasks.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class ShardPacker:
     skipped: list[tuple[int, str, str]] = field(default_factory=list, init=False)
 
     def create_queue(self, span: range) -> ChunkQueue:
-        """Create the queue of the items in a range of the output order."""
+        """Create a queue of chunks for a range of the output order."""
         images = self.builder.options
         decodes = images.recoding is not None or images.mask == "raw" or images.check == "decode"
         return ChunkQueue(self.items, self.order, span, DECODE_LIMITS if decodes else COPY_LIMITS)
@@ -183,7 +183,7 @@ class ShardPacker:
         self.on_appended(task, chunk, skipped)
 
     def _find_source_position(self, position: int) -> int:
-        """Return the position in the source of the item at a position of the output."""
+        """Convert a position in the output order to a position in the source."""
         return position if self.order is None else int(self.order[position])
 
     def _image_error(self, position: int, path: str, cause: str) -> ImageError:
@@ -213,11 +213,11 @@ class FilePacker:
     storage: Storage | None = None
 
     def choose_storage(self) -> Storage:
-        """Return the storage of the destination."""
+        """Return the storage for the destination."""
         return self.storage or self.options.choose_output_storage(self.destination)
 
     def prepare(self, seed: int | None) -> PackRun:
-        """Check the source and the options, and return what determines the bytes of the shards."""
+        """Check the source and the options, and build a `PackRun` from them."""
         codec = get_payload(self.records.payload, self.format)
         self._check_combinations()
         names, schema, items = build_schema_and_convert_labels(
@@ -239,8 +239,8 @@ class FilePacker:
             run.order,
             run.builder,
             self.options,
-            on_appended=self._record_chunk,
-            on_finished=self._record_shard,
+            on_appended=self._pass_chunk_to_recorder,
+            on_finished=self._add_to_progress_file,
         )
         storage = self.choose_storage()
         dataset = DatasetOutput(storage, self.destination, self.format, self.outputs.shard_options())
@@ -257,7 +257,7 @@ class FilePacker:
             dataset.check_not_existing(self.expected_paths(dataset))
             record.start()
             if finished:
-                progress.advance(_add_recorded_items(packer, record))
+                progress.advance(_add_skipped_items(packer, record))
             tasks = self._create_tasks(dataset, record, finished, packer)
             packer.run(tasks, progress)
             shards = self._collect_shards(dataset, finished, tasks)
@@ -281,7 +281,7 @@ class FilePacker:
         return [] if self._is_rolling else dataset.shard_paths(self.outputs.shards or 1)
 
     def _restore_shards(self, dataset: DatasetOutput, record: RunRecord, run: PackRun) -> dict[int, ShardOutput]:
-        """Restore the intact finished shards; with a limited shard size, only those before the first damaged one."""
+        """Restore the finished shards that are intact. If the shard size is limited, stop at a damaged shard."""
         restored: dict[int, ShardOutput] = {}
         paths = self.expected_paths(dataset)
         for shard in record.finished.values():
@@ -313,7 +313,7 @@ class FilePacker:
 
     @property
     def _is_rolling(self) -> bool:
-        """True if a new shard begins when the current one is full."""
+        """True if a size limit, and not a number of shards, determines where a shard ends."""
         return self.outputs.max_shard_bytes is not None
 
     def _check_combinations(self) -> None:
@@ -321,7 +321,7 @@ class FilePacker:
         check_output_compression(self.format, self.outputs.compression)
         if has_masks and recoding is not None and recoding.exif:
             raise ValueError(
-                "exif cannot be combined with pairs of image and mask, because masks have no EXIF data to rotate them"
+                "exif cannot be combined with pairs of image and mask, because masks contain no EXIF orientation"
             )
         if not has_masks and self.images.mask != "png":
             raise ValueError(f"mask={self.images.mask!r} requires pairs of image and mask, but the source has no masks")
@@ -357,16 +357,16 @@ class FilePacker:
             if number not in finished
         ]
 
-    def _record_chunk(self, task: ShardTask, chunk: Chunk, skipped: list[SkippedItem]) -> None:
-        """Record the skipped images of a chunk and, with a limited shard size, the shards that are full."""
+    def _pass_chunk_to_recorder(self, task: ShardTask, chunk: Chunk, skipped: list[SkippedItem]) -> None:
+        """Pass skipped images to the recorder of the task. If the shard size is limited, also pass full shards."""
         if task.recorder is not None:
             task.recorder.add_chunk(chunk.stamps, skipped)
             if self._is_rolling:
                 for output in task.sink.outputs[task.recorder.number : -1]:
                     task.recorder.add_finished(output, is_last=False)
 
-    def _record_shard(self, task: ShardTask) -> None:
-        """Record the only shard of a task."""
+    def _add_to_progress_file(self, task: ShardTask) -> None:
+        """Add the shard of a finished task to the progress file, unless the shard size is limited."""
         if task.recorder is not None and not self._is_rolling:
             task.recorder.add_finished(task.sink.outputs[0], is_last=True)
 
@@ -394,8 +394,8 @@ def check_no_empty_shard(format_: Format, shards: Sequence[ShardOutput]) -> None
         )
 
 
-def _add_recorded_items(packer: ShardPacker, record: RunRecord) -> int:
-    """Add the items that were skipped in restored shards; return the number of items in these shards."""
+def _add_skipped_items(packer: ShardPacker, record: RunRecord) -> int:
+    """Add the skipped items of restored shards to `packer`; return the number of all items in these shards."""
     shards = record.finished.values()
     packer.skipped += [(position, path, cause) for shard in shards for _, position, path, cause in shard.skipped]
     return sum(shard.stop - shard.start for shard in shards)

@@ -29,7 +29,7 @@ _STAMP_THREADS = 16
 
 @dataclass(frozen=True, slots=True)
 class PartItems:
-    """The items of one part.
+    """The items of one part of a plan.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def select_part(items: Items, order: Order, span: range) -> PartItems:
         part,
         root=os.path.abspath(items.root),
         mask_root=os.path.abspath(items.mask_root),
-        # Without a root, any path is accepted.
+        # If the source has no root folder, its files may lie anywhere.
         allow_outside=items.allow_outside or not items.root,
         origin=items.origin,
         lines=None if items.lines is None else [items.lines[row] for row in rows.tolist()],
@@ -74,7 +74,7 @@ def _compute_stamps(paths: list[str]) -> NDArray[np.uint32]:
 
 
 def serialize_part(part: PartItems) -> bytes:
-    """Return the bytes of a part."""
+    """Serialize the items of a part to bytes."""
     items = part.items
     lines = None if items.lines is None else np.array(items.lines, np.int64)
     columns = {"names": items.names, "keys": items.keys, "labels": items.labels, "masks": items.masks}
@@ -100,7 +100,7 @@ def serialize_part(part: PartItems) -> bytes:
 
 
 def parse_part(data: bytes) -> PartItems:
-    """Parse the bytes of a part; raise ValueError if they are invalid."""
+    """Parse a result of `serialize_part`; raise ValueError if the bytes are invalid."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             arrays = dict(file)

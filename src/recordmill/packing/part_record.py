@@ -1,4 +1,4 @@
-"""Records of finished parts: small hidden JSON files beside the shards, one for each part that is packed."""
+"""Records of packed parts. The record of a part is a small hidden JSON file beside the shards."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class PartRecord:
 
 
 def record_path(prefix: str, digest: str, part: int) -> str:
-    """Return the path of the record of a part; `digest` is that of the plan."""
+    """Return the path of the record of a part; `digest` is the digest of the plan."""
     return dataset_file_path(prefix, f"{PART_SUFFIX}.tmp-{digest}{part:08x}")
 
 
@@ -83,7 +83,7 @@ def write_part_record(storage: Storage, path: str, record: PartRecord) -> None:
 
 
 def load_part_record(storage: Storage, path: str) -> PartRecord | None:
-    """Read a record; return None if there is none, or if it is damaged."""
+    """Read the record of a part; return None if the file does not exist or is damaged."""
     try:
         content = json.loads(storage.read(path))
         return PartRecord(
@@ -106,7 +106,7 @@ def _build_shard(entry: dict[str, Any]) -> PackedShard:
 
 
 def list_kept_files(storage: Storage, prefix: str, digest: str) -> set[str]:
-    """Return the names of the part records of a plan, and of the files that these records list."""
+    """Return the file names of all part records of a plan, and the names of the files that these records list."""
     folder, start = os.path.split(dataset_file_path(prefix, f"{PART_SUFFIX}.tmp-{digest}"))
     names = {name for name in storage.list_names(folder) if name.startswith(start)}
     records = [load_part_record(storage, os.path.join(folder, name)) for name in names]
@@ -116,7 +116,7 @@ def list_kept_files(storage: Storage, prefix: str, digest: str) -> set[str]:
 
 
 def is_intact(storage: Storage, folder: str, shard: PackedShard) -> bool:
-    """Return True if all files of a finished shard exist and some blocks of the shard are unchanged."""
+    """Return True if all files of a finished shard exist and the blocks in its fingerprint are unchanged."""
     shard_name, *index_names = [os.path.join(folder, rename.old) for rename in shard.renames]
     try:
         has_size = storage.stat(shard_name).num_bytes == shard.num_stored_bytes
@@ -128,7 +128,7 @@ def is_intact(storage: Storage, folder: str, shard: PackedShard) -> bool:
 
 
 class PreparedShard(ShardOutput):
-    """A shard that another process has written and prepared for the commit, as its `PackedShard` describes.
+    """A shard that another process has written and prepared for the commit; created from its `PackedShard`.
 
     Parameters
     ----------

@@ -53,13 +53,13 @@ from recordmill.storage.addresses import is_address
 from recordmill.storage.compression import SUFFIXES
 from recordmill.suggestions import suggest_arguments
 
-# An error lists at most this many missing parts by number.
+# Maximum number of missing parts that an error message lists.
 _MAX_LISTED = 8
 
 
 @suggest_arguments
 def pack_part(plan: PackPlan, part: int, *, workers: int | None = 1, worker_kind: WorkerKind = "threads") -> PackResult:
-    """Pack one part of a plan: write its shards under temporary names beside their final ones.
+    """Pack one part of a plan: write its shards under temporary names in the folder of the destination.
 
     The same part may be packed repeatedly, even by several processes at the same time: every attempt writes the same
     bytes, and a part that is already packed and intact is skipped. If a process fails or is killed, only its part has
@@ -122,7 +122,7 @@ def pack_part(plan: PackPlan, part: int, *, workers: int | None = 1, worker_kind
 
 
 def _check_versions(plan: PackPlan, part: int) -> None:
-    """Raise PlanError if this process has other package versions than the process that made the plan."""
+    """Raise PlanError if the package versions of this process differ from the versions in the plan."""
     for name, version in find_versions(plan.builder).items():
         if version != plan.versions.get(name):
             raise PlanError(
@@ -162,7 +162,7 @@ def _raise_missing_plan(plan: PackPlan, part: int | None) -> NoReturn:
     exists = os.path.isdir(folder) or is_address(folder)
     reason = "" if exists else ", because this folder does not exist on this machine"
     raise PlanError(
-        f"{platform.node()} does not find the plan in {folder}{reason}",
+        f"{platform.node()} cannot find the plan in {folder}{reason}",
         kind="missing_plan",
         part=part,
         hint="make the destination accessible under this path on every machine; make the plan again if another writer "
@@ -171,7 +171,7 @@ def _raise_missing_plan(plan: PackPlan, part: int | None) -> NoReturn:
 
 
 def _load_committed(plan: PackPlan) -> Manifest | None:
-    """Return the manifest of the dataset if the plan was finished."""
+    """Return the manifest of the dataset; return None if the plan is not finished."""
     manifest = load_manifest(plan.choose_storage(), manifest_path(plan.destination))
     return manifest if manifest is not None and manifest.source_digest == plan.digest else None
 
@@ -185,7 +185,7 @@ def _describe_committed_part(plan: PackPlan, part: int) -> PackResult:
 
 
 def _check_unchanged(part: int, items: PartItems, stamps: NDArray[np.uint32]) -> None:
-    """Raise ResumeError if an image has changed after the part was packed and before the plan was made."""
+    """Raise ResumeError if an image changed after the part was packed, but before the plan was made."""
     if not np.array_equal(stamps, items.stamps):
         changed = np.flatnonzero(stamps != items.stamps) if len(stamps) == len(items.stamps) else [0]
         raise ResumeError(
@@ -197,7 +197,7 @@ def _check_unchanged(part: int, items: PartItems, stamps: NDArray[np.uint32]) ->
 
 
 class _PartWriter:
-    """Writes the shards of one part and its record. An instance is used once."""
+    """Writes the shards and the record of one part. An instance is used once."""
 
     def __init__(self, plan: PackPlan, part: int, items: PartItems, options: RunOptions) -> None:
         self._plan, self._part, self._items, self._options = plan, part, items, options
@@ -207,7 +207,7 @@ class _PartWriter:
         self._storage = plan.choose_storage()
 
     def write(self) -> PartRecord:
-        """Write the part. If an error occurs, remove its files."""
+        """Write the part. If an error occurs, remove the files of the part."""
         plan = self._plan
         try:
             sink = self._create_sink()
@@ -254,7 +254,7 @@ class _PartWriter:
         return output
 
     def _rename_shards(self) -> None:
-        """With a limited shard size, give the shards their final paths, which depend on their number."""
+        """If the shard size is limited, set the final paths of the shards, which contain the number of all shards."""
         if self._plan.outputs.max_shard_bytes is not None:
             suffix = SUFFIXES[self._compression]
             paths = build_shard_paths(self._plan.destination, self._format, len(self._outputs), suffix)
@@ -345,7 +345,8 @@ def finish_pack(plan: PackPlan) -> PackResult:
     options = replace(outputs, break_lock=outputs.break_lock or is_own_lock)
     dataset = DatasetOutput(storage, prefix, format_, options.shard_options())
     try:
-        if not storage.exists(items_path):  # Creating `dataset` has completed an interrupted commit of this plan.
+        # If the file is gone, `DatasetOutput` has completed an interrupted commit of this plan.
+        if not storage.exists(items_path):
             dataset.discard()
             return _describe_committed(plan)
         records = _load_records(plan, folder)

@@ -30,7 +30,7 @@ from recordmill.storage.local import LOCAL
 from recordmill.suggestions import check_option_names, suggest_arguments
 
 _VERSION = 1
-# These are options of `pack_part`.
+# `pack_part` takes these options instead of `plan_pack`.
 _OPTIONS_OF_PARTS = ("workers", "worker_kind")
 
 
@@ -94,7 +94,7 @@ class PackPlan:
         return f"PackPlan({self.destination!r}, num_parts={self.num_parts}, num_files={self.num_files})"
 
     def choose_storage(self) -> Storage:
-        """Return the storage of the destination."""
+        """Return the storage for the destination."""
         return choose_storage([self.destination], for_writing=True)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -169,7 +169,7 @@ def _build_record_builder(content: dict[str, Any]) -> RecordBuilder:
 
 @suggest_arguments
 def plan_pack(source: Source | str | os.PathLike[str], destination: str | os.PathLike[str], **options: Any) -> PackPlan:
-    """Divide the work of `pack` into parts, which `pack_part` packs in any processes on any machines.
+    """Divide the work of `pack` into parts. Any process on any machine can pack a part with `pack_part`.
 
     List the source, check the options, and write the items of each part to a hidden file beside the shards. When all
     parts are packed, `finish_pack` gives the shards their final names. The bytes of all files equal those that `pack`

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-# True writes text to standard error; None does so only if standard error is a terminal. A function receives the number
-# of records so far and their total, which is None if it is unknown.
+# True prints the progress to standard error; None does so only if standard error is a terminal. A function is called
+# with the number of packed records and the total number of records, or None if the total is unknown.
 ProgressOption = bool | Callable[[int, int | None], object] | None
 
 _REDRAW_INTERVAL_S = 0.2
@@ -18,7 +18,7 @@ _CLEAR_LINE = "\r\x1b[K"
 
 
 class Progress:
-    """Counts packed records and reports progress. Worker threads call the callback themselves, one at a time."""
+    """Counts packed records and reports progress. Worker threads call the callback, but only one thread at a time."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Progress:
         self.num_records = 0
 
     def advance(self, count: int) -> None:
-        """Add newly packed records to the count, and report it."""
+        """Add newly packed records to the count, and report the progress."""
         with self._lock:
             self.num_records += count
             if self._callback is not None:

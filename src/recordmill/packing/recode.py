@@ -66,7 +66,7 @@ class Recoding:
 
     @property
     def changes_geometry(self) -> bool:
-        """True if images may be cropped, resized or rotated, so that their masks must be transformed alike."""
+        """True if images may be cropped, resized or rotated. Their masks then need the same transforms."""
         return not self.keeps_size or self.exif
 
 
@@ -92,7 +92,7 @@ def recode_png_files(files: Ragged, recoding: Recoding) -> tuple[Ragged, list[Sh
         return Ragged.from_rows([b""] * len(files)), [None] * len(files)
     channels = {None: "stored", True: "rgb", False: "gray"}[recoding.color]
     rows = (files.data, files.row_splits)
-    data, row_splits, sides = _core.recode_png(rows, channels, recoding.exif, _pillow_pixel_limit())
+    data, row_splits, sides = _core.recode_png(rows, channels, recoding.exif, _find_pillow_pixel_limit())
     sizes = np.asarray(sides).reshape(-1, 2).tolist()
     return Ragged.from_blocks(data, row_splits), [(height, width) if height else None for height, width in sizes]
 
@@ -121,7 +121,7 @@ def read_image_shape(data: Any) -> Shape:
 def check_decodable(data: Any) -> None:
     """Decode all pixels of an image, as training does; raise ImageError if that fails."""
     # Decode natively only up to twice the pixel limit of Pillow, because Pillow raises an error for larger images.
-    head, limit, pixels = bytes(memoryview(data)[:26]), 2 * _pillow_pixel_limit(), None
+    head, limit, pixels = bytes(memoryview(data)[:26]), 2 * _find_pillow_pixel_limit(), None
     if head.startswith(b"\xff\xd8"):
         pixels = _decode_jpeg(data, limit)
     elif head.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -132,21 +132,21 @@ def check_decodable(data: Any) -> None:
             image.load()
 
 
-def _pillow_pixel_limit() -> int:
+def _find_pillow_pixel_limit() -> int:
     """Return the number of pixels above which Pillow warns; the native decoder leaves larger images to Pillow."""
     limit = getattr(sys.modules.get("PIL.Image"), "MAX_IMAGE_PIXELS", None)
     return int(limit or _MAX_PIXELS)
 
 
 def _decode_plain_jpeg(data: Any, recoding: Recoding) -> Image | None:
-    """Decode a JPEG natively to recode it as JPEG of the same size; return None if Pillow must decode it.
+    """Decode a JPEG that is recoded as JPEG of the same size; return None if Pillow must decode the image.
 
     The image shares the memory of the decoded pixels.
     """
     if recoding.encode != "jpeg" or not recoding.keeps_size:
         return None
     try:
-        block, height, width, num_bytes = _core.decode_plain_jpeg(data, recoding.exif, _pillow_pixel_limit())
+        block, height, width, num_bytes = _core.decode_plain_jpeg(data, recoding.exif, _find_pillow_pixel_limit())
     except _core.ImageRefused:
         return None
     if max(height, width) > _MAX_SIDE["jpeg"] or recoding.color not in (None, num_bytes == 4):
@@ -169,7 +169,7 @@ def _decode_opened_image(image: Image, data: Any) -> Image:
             decoded = import_pillow().fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
             decoded.info = image.info
             return cast("Image", decoded)
-    image.load()  # Load the pixels now, because Pillow would copy an image that is saved without having been loaded.
+    image.load()  # Load the pixels now, because Pillow copies an image that is saved before it is loaded.
     return image
 
 
@@ -189,7 +189,7 @@ def _transform_mask(image: Image, recoding: Recoding | None) -> Image:
 
 
 def _transform_image(image: Image, recoding: Recoding, *, nearest: bool) -> Image:
-    """Apply the EXIF orientation, resize and crop of a recoding to an image."""
+    """Rotate an image to its EXIF orientation, resize it and crop it, if the recoding has these options."""
     if recoding.exif:
         from PIL import ImageOps
 
@@ -219,7 +219,7 @@ def _resize_shorter_side(image: Image, shorter_side: int, *, nearest: bool) -> I
     else:
         size = (width * shorter_side // height, shorter_side)
     # Limit the pixels of the result, because scaling up the shorter side of a long thin image may need too much memory.
-    limit = max(_pillow_pixel_limit(), width * height)
+    limit = max(_find_pillow_pixel_limit(), width * height)
     if size[0] * size[1] > limit:
         raise ImageError(
             "the image would be too large after resizing its shorter side",
@@ -277,7 +277,7 @@ def _check_encodable_size(size: tuple[int, int], encoding: Encoding) -> None:
 
 
 def _encode_image(image: Image, recoding: Recoding) -> bytes:
-    """Encode an image whose Pillow mode the encoding can store."""
+    """Encode an image. The encoding must support the Pillow mode of the image."""
     options = dict(_SAVE_OPTIONS[recoding.encode])
     if recoding.encode in _LOSSY:
         options["quality"] = recoding.quality

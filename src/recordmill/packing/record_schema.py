@@ -17,7 +17,7 @@ from recordmill.packing.sources.base import Items, Labels
 from recordmill.schema import Feature, Kind, Schema
 from recordmill.types import Ragged
 
-# Kind in which integers are stored, for payload codecs whose readers do not expect int64.
+# Maps a payload codec to the kind of integer features, if readers of the codec do not expect int64.
 _INTEGER_KINDS: dict[str, Kind] = {"ofrecord": "int32", "irheader": "float32"}
 
 
@@ -39,7 +39,7 @@ class FeatureNames:
 def build_schema_and_convert_labels(
     items: Items, format_: Format, codec: PayloadCodec, options: RecordOptions, images: ImageOptions
 ) -> tuple[FeatureNames, Schema, Items]:
-    """Return the feature names, the schema, and the items with labels converted to the kind that is stored."""
+    """Return the feature names, the schema, and the items; labels are converted to the kind that is stored."""
     if not len(items):
         raise InputError("the source contains no images", kind="no_images", shard=items.origin or items.root or None)
     if codec.kind is None:
@@ -146,7 +146,7 @@ def _convert_labels(
 
 
 def _make_rectangular(labels: Labels, *, vector: bool) -> Labels:
-    """Convert ragged labels of equal length to an array. Single numbers get shape (n, 1) if `vector`, else (n,)."""
+    """Convert labels of equal length to an array. Labels of one number get shape (n,), or (n, 1) with `vector`."""
     if isinstance(labels, Ragged):
         counts = np.diff(labels.row_splits)
         if not len(counts) or (counts != counts[0]).any():

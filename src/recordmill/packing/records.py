@@ -33,7 +33,7 @@ from recordmill.schema import Feature, Schema
 from recordmill.shards.output import FramedRecords, frame_columns, frame_payloads
 from recordmill.types import Ragged
 
-# Maps the row of an item in its chunk to (path, cause), for items whose files cannot be used.
+# Maps the row of an item to (path, cause), for each item of a chunk whose files cannot be used.
 Failures = dict[int, tuple[str, str]]
 
 
@@ -98,7 +98,7 @@ class RecordBuilder:
 
     @property
     def _copies_files(self) -> bool:
-        """True if image files are copied into their records, because no option needs them decoded."""
+        """True if image files are copied into the records without decoding."""
         options = self.options
         reads_pixels = options.recoding is not None or options.check in ("header", "decode") or options.keep_shape
         return not reads_pixels and self.names.mask is None and PAYLOADS[self.payload].kind is not None
@@ -142,7 +142,7 @@ class RecordBuilder:
         return files, [None] * len(files)
 
     def _load_masks(self, paths: list[str], failures: Failures) -> tuple[Ragged, list[Shape | None], list[bytes]]:
-        """Return the masks as stored in the records, their shapes, and the dtype names of raw masks."""
+        """Read the masks; return the bytes to store, the shapes of the masks, and the dtype names of raw masks."""
         options, recoding = self.options, self.options.recoding
         files = self._read_image_files(paths, failures)
         if options.mask == "raw":
@@ -248,7 +248,7 @@ def _apply_to_files(
     failures: Failures,
     skip: Sequence[bool] | None = None,
 ) -> list[Any]:
-    """Call a function with the bytes of each file, and add its errors to `failures`.
+    """Call a function with the bytes of each file, and add the errors that are raised to `failures`.
 
     Returns None for rows that fail, have failed before, or are skipped.
     """

@@ -1,4 +1,4 @@
-"""Record which shards of a run are finished, so that ``pack(resume=True)`` continues after an interruption.
+"""Store which shards of a run are finished, so that ``pack(resume=True)`` continues after an interruption.
 
 The progress file is a hidden file of JSON lines beside the shards. Its first line describes the source and the options.
 Each further line describes one finished shard, which keeps its temporary name until all shards are committed.
@@ -89,7 +89,7 @@ def describe_run(
     run: RunOptions,
     seed: int | None,
 ) -> dict[str, Any]:
-    """Return the options and digests of the items as JSON values. Together they determine the bytes of the shards."""
+    """Return the options of a run and digests of its items as JSON values, which determine the bytes of the shards."""
     import recordmill
 
     description: dict[str, Any] = {
@@ -135,7 +135,7 @@ def _compute_digest(values: Any) -> str | None:
 
 
 def find_versions(builder: RecordBuilder) -> dict[str, str]:
-    """Return the versions of the packages in this process that determine the bytes of the records."""
+    """Return the installed versions of the packages that determine the bytes of the records."""
     import recordmill
 
     versions = {"recordmill": recordmill.__version__}
@@ -145,7 +145,7 @@ def find_versions(builder: RecordBuilder) -> dict[str, str]:
 
 
 def digest_of_run(description: Mapping[str, Any]) -> str:
-    """Return a digest of a description of a run."""
+    """Return a digest of a result of `describe_run`."""
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:32]
 
 
@@ -171,7 +171,7 @@ def find_keys(shard: FinishedShard, items: Items, order: Order) -> list[int]:
 
 
 class RunRecord:
-    """Progress file of one run, which lists its finished shards.
+    """The progress file of one run. It lists the finished shards.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class RunRecord:
         write_file_atomically(self._storage, self._path, b"".join(map(_encode_line, lines)))
 
     def keep_only(self, numbers: Container[int]) -> None:
-        """Remove the entries of all other shards from `finished`. The file does not change until `start`."""
+        """Keep only the shards with these numbers in `finished`. The file does not change until `start`."""
         self.finished = {number: shard for number, shard in self.finished.items() if number in numbers}
 
     def load(self) -> bool:
@@ -250,7 +250,7 @@ class TaskRecorder:
 
     def __init__(self, record: RunRecord, span: range, number: int) -> None:
         self._record, self.number = record, number
-        # Range of the items that do not belong to a recorded shard yet. The lists below describe the items of this
+        # Range of the items whose shards are not in the progress file yet. The lists below describe the items of this
         # range that have been written.
         self._start, self._end = span.start, span.stop
         self._stamps: list[NDArray[np.int64]] = []
@@ -262,7 +262,7 @@ class TaskRecorder:
         self._skipped += skipped
 
     def add_finished(self, output: ShardOutput, *, is_last: bool) -> None:
-        """Record a finished shard. If it is the last one of the task, its range ends with the last item."""
+        """Add a finished shard to the progress file. The range of the last shard ends with the last item."""
         stop = self._end if is_last else self._find_stop(output.num_records)
         count, stamps = stop - self._start, np.concatenate(self._stamps)
         skipped = [item for item in self._skipped if item[0] < stop]
@@ -282,7 +282,7 @@ class TaskRecorder:
         self._stamps, self._skipped = [stamps[count:]], self._skipped[len(skipped) :]
 
     def _find_stop(self, num_records: int) -> int:
-        """Return the end of the range of items that contains the next `num_records` records and the skipped items."""
+        """Return the end of the range that contains the next `num_records` records and the skipped items."""
         stop = self._start + num_records
         for position, *_ in self._skipped:
             if position < stop:

@@ -35,7 +35,7 @@ from recordmill.storage.choose import choose_storage
 from recordmill.suggestions import suggest_arguments
 from recordmill.types import FrameIndex, Ragged
 
-# Payloads are copied in pieces of about this many bytes, to limit memory. A longer record is a piece of its own.
+# Payloads are copied in pieces of at most this many bytes, to limit memory. A larger record is a separate piece.
 _PIECE_BYTES = 4 << 20
 
 
@@ -253,7 +253,7 @@ def _add_missing_shards(result: SalvageResult, selection: Selection) -> SalvageR
 def _choose_format(
     storage: Storage, destination: str, name: str | None, files: Sequence[str], options: Mapping[str, Any]
 ) -> Format:
-    """Choose the format of the new shards: by its name, by the suffix of the destination, or as in the sources."""
+    """Choose the format of the new shards from `name`, the suffix of the destination, or the format of the sources."""
     if name is not None:
         return get_format(name)
     stem = destination.removesuffix(".gz").removesuffix(".zlib")
@@ -272,16 +272,16 @@ def _open_readable_shards(storage: Storage, files: Sequence[str], options: Mappi
         try:
             yield open_shard([path], **options, storage=storage)
         except RecordmillError:
-            continue  # The file is reported as lost.
+            continue  # The result reports this file as lost.
 
 
 def check_no_source(storage: Storage, sources: Sequence[str], replaced: Sequence[str]) -> None:
-    """Raise InputError if the new shards would replace a source, or a file beside it."""
-    kept = {_identify(storage, path): source for source in sources for path in _list_companions(source)}
+    """Raise InputError if the new shards would replace a source, or a file that belongs to a source."""
+    kept = {_find_file_id(storage, path): source for source in sources for path in _list_shard_files(source)}
     kept.pop(None, None)
     for path in replaced:
-        for name in _list_companions(path):
-            if (source := kept.get(_identify(storage, name))) is not None:
+        for name in _list_shard_files(path):
+            if (source := kept.get(_find_file_id(storage, name))) is not None:
                 raise InputError(
                     "the destination would replace one of the sources, or a file beside a source",
                     kind="same_file",
@@ -291,16 +291,16 @@ def check_no_source(storage: Storage, sources: Sequence[str], replaced: Sequence
                 )
 
 
-def _identify(storage: Storage, path: str) -> tuple[int | str, ...] | None:
-    """Return the id of a file; None if there is no such file."""
+def _find_file_id(storage: Storage, path: str) -> tuple[int | str, ...] | None:
+    """Return the identifier of a file; return None if there is no such file."""
     try:
         return storage.stat(path).file_id or None
     except OSError:
         return None
 
 
-def _list_companions(path: str) -> list[str]:
-    """Return the path of a shard and those of the files that may lie beside it."""
+def _list_shard_files(path: str) -> list[str]:
+    """Return the path of a shard, and the paths of all files that may belong to the shard."""
     return [path, *dict.fromkeys(file for format_ in FORMATS.values() for file in companion_paths(path, format_))]
 
 
@@ -326,7 +326,7 @@ class _Salvage:
 
     def run(self) -> SalvageResult:
         for files in group_spanning_files(self._selection.files, self._options, self._storage):
-            self._copy_stream(files)
+            self._copy_sound_records(files)
         outputs = self._dataset.outputs
         if any(output.num_records for output in outputs):
             self._commit()
@@ -352,8 +352,8 @@ class _Salvage:
         self._dataset.rename_shards(outputs)
         self._dataset.commit(outputs, DatasetDescription(schema, payload, classes))
 
-    def _copy_stream(self, files: Sequence[str]) -> None:
-        """Copy the sound records of one file, or of several files whose records continue in the next one."""
+    def _copy_sound_records(self, files: Sequence[str]) -> None:
+        """Copy the sound records of one file, or of consecutive files with records that span two files."""
         try:
             shard = open_shard(files, **self._options, storage=self._storage)
             records = find_sound_records(shard, self._payload)
@@ -362,7 +362,7 @@ class _Salvage:
         except RecordmillError as error:
             self._lost.append(_describe_unreadable(self._storage, files, error))
             for _ in files:
-                self._add_shard(num_records=0)
+                self._create_next_shard(num_records=0)
             return
         self._lost.append(find_lost_ranges(records))
         if len(records.frames):
@@ -370,15 +370,15 @@ class _Salvage:
             self._schemas.append(_find_writer_schema(sidecar))
             self._classes.append(None if sidecar is None else sidecar.classes)
         keys = self._find_keys(records)
-        for start, stop in _split_by_file(shard, records.frames):
-            output = self._add_shard(stop - start)
+        for start, stop in _split_records_by_file(shard, records.frames):
+            output = self._create_next_shard(stop - start)
             if output is not None:
-                for rows in _split_pieces(records.frames, start, stop):
+                for rows in _split_into_pieces(records.frames, start, stop):
                     self._copy_piece(records, rows, output, keys)
                 output.finish()
 
-    def _add_shard(self, num_records: int) -> ShardOutput | None:
-        """Create the next new shard; return None if it would be empty and the format cannot store empty shards."""
+    def _create_next_shard(self, num_records: int) -> ShardOutput | None:
+        """Create the next output shard; return None if it would be empty and the format forbids empty shards."""
         if not num_records and self._format.framing.min_payload_bytes:
             return None
         output = self._dataset.create_shard(self._paths[len(self._dataset.outputs)])
@@ -434,15 +434,15 @@ def _find_writer_schema(sidecar: Sidecar | None) -> tuple[Schema | None, str | N
     return sidecar.schema, sidecar.payload
 
 
-def _split_by_file(shard: OpenShard, frames: FrameIndex) -> list[tuple[int, int]]:
-    """Return, for each file of a shard, the range of the records that begin in it."""
+def _split_records_by_file(shard: OpenShard, frames: FrameIndex) -> list[tuple[int, int]]:
+    """Divide the records of a shard by the file in which they begin; return one range per file."""
     num_bytes = [shard.storage.stat(path).num_bytes for path in shard.paths]
     splits = np.searchsorted(frames.offsets, np.cumsum(num_bytes)[:-1]).tolist()
     return list(zip([0, *splits], [*splits, len(frames)], strict=True))
 
 
-def _split_pieces(frames: FrameIndex, start: int, stop: int) -> Iterator[slice]:
-    """Split a range of records into pieces of at most `_PIECE_BYTES`. A larger record is a piece of its own."""
+def _split_into_pieces(frames: FrameIndex, start: int, stop: int) -> Iterator[slice]:
+    """Split a range of records into pieces of at most `_PIECE_BYTES`. A larger record is a separate piece."""
     ends = np.cumsum(frames.lengths)
     while start < stop:
         end = int(np.searchsorted(ends, ends[start] - frames.lengths[start] + _PIECE_BYTES, side="right"))
@@ -452,10 +452,10 @@ def _split_pieces(frames: FrameIndex, start: int, stop: int) -> Iterator[slice]:
 
 
 def _describe_unreadable(storage: Storage, files: Sequence[str], error: RecordmillError) -> LostRanges:
-    """Describe files that cannot be read at all."""
+    """Return one lost range for each file, because no record of these files can be read."""
     reason = str(error).splitlines()[0]
     if error.hint is not None:
-        # The hint is written for functions that only read. In `salvage`, these arguments begin with `source_`.
+        # The hint names arguments of functions that read shards. The same arguments of `salvage` begin with `source_`.
         reason += "; " + re.sub(r"\b(format|compression)=", r"source_\1=", error.hint)
     ranges = [
         LostRange(

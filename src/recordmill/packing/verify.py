@@ -98,7 +98,7 @@ def verify(
 
 @dataclass(frozen=True, slots=True)
 class ShardResult:
-    """Result for the files of one shard.
+    """Result of the verification of one shard.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class ShardVerifier:
     decode: bool
 
     def verify(self, files: list[str], selection: Selection) -> ShardResult:
-        """Verify the files of one shard. If it differs from the manifest, add it to ``selection.replaced``."""
+        """Verify the files of one shard. If the shard differs from the manifest, add it to ``selection.replaced``."""
         report = verify_shard(self.storage, files, self.options, self.payload, selection)
         if self.decode:
             payload = None if self.payload == "auto" else self.payload
@@ -186,7 +186,7 @@ def _find_image_features(collection: ShardCollection) -> list[str]:
 def _read_intact_examples(
     collection: ShardCollection, positions: Sequence[int]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the positions and examples of intact records; `verify_shards` reports the damaged ones."""
+    """Yield the positions and examples of intact records. `verify_shard` reports damaged records."""
     try:
         yield from zip(positions, collection.__getitems__(positions), strict=True)
     except RecordmillError:

@@ -177,7 +177,7 @@ def _initialize_worker_process(builder: RecordBuilder) -> None:
     _builder = builder
     # A signal to the whole process group must not end a worker that is sending a result, because the executor would
     # wait forever for the rest of the result. SIGHUP is ignored, because the parent process ends its workers. SIGTERM
-    # ends a worker after a delay, because the executor sends it after a crash.
+    # ends a worker after a delay, because the executor sends SIGTERM when another worker has crashed.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: signal.alarm(_GRACE_S))
 
@@ -186,5 +186,5 @@ def _build_in_worker_process(items: Items) -> ChunkRecords:
     if _builder is None:
         raise RuntimeError("the worker process received no record builder")
     records = _builder.build(items)
-    # Blocks of the native module cannot be pickled.
+    # Copy the data, because memory blocks of the native module cannot be pickled.
     return replace(records, framed=replace(records.framed, data=bytes(records.framed.data)))

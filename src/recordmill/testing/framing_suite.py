@@ -30,10 +30,10 @@ from recordmill.testing.damage.base import Damage, DamageFunction, apply_damage_
 from recordmill.testing.faults import read_until_fault
 from recordmill.types import Ragged
 
-# Hypothesis warns about test methods that several classes inherit. Here, this is intended.
+# Hypothesis warns if several classes inherit a test method. These classes inherit test methods on purpose.
 inherited = settings(suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 
-# Payloads that were read, and the fault after them as (kind, offset, record number), or None without a fault.
+# The payloads before the first fault, and this fault as (kind, offset, record number); None if there is no fault.
 Outcome = tuple[list[bytes], tuple[str, int, int] | None]
 COMPRESSORS: dict[str | None, Callable[[bytes], bytes]] = {
     None: bytes,
@@ -85,7 +85,7 @@ class FramingTests:
 
     @property
     def native_framing(self) -> Any:
-        """Kind of framing of the format, as an argument for the native module."""
+        """Framing kind of the format, in the form that the native module expects."""
         return self.format.framing.kind
 
     def draw_payloads(self, data: st.DataObject) -> list[bytes]:
@@ -192,7 +192,7 @@ class FramingTests:
         mutated = data.draw(strategies.mutations(shard))
         payloads, fault = self.read_with_oracle(mutated)
         num_records, faults, num_faults, *_ = _core.verify(self.open_source(mutated), self.native_framing)
-        # Readers ignore padding; only verify reports it.
+        # Only `verify` reports bad padding. Readers ignore padding.
         unreadable = [entry for entry in faults if entry[0] != "bad_padding"]
         assert num_faults == len(faults)
         if fault is None:

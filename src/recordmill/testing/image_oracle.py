@@ -24,7 +24,7 @@ from recordmill.decode.transforms import resize
 Pixels = NDArray[Any]
 _FIXED_POINT_BITS = 11
 
-# Resize kernels that this module implements. Tests compare all others with recorded results of the original libraries.
+# Resize kernels that this module implements. Tests compare other kernels with recorded results of the libraries.
 ORACLE_KERNELS = frozenset(
     [f"pillow:{kernel}" for kernel in KERNELS["pillow"]]
     + [f"{library}:{kernel}" for library in ("opencv", "tensorflow") for kernel in ("nearest", "bilinear")]
@@ -94,7 +94,7 @@ def resize_pixels(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
         return _resize_pillow(pixels, size, name)
     if name == "nearest":
         return _resize_nearest(
-            pixels, size, _opencv_nearest_positions if library == "opencv" else _tensorflow_nearest_positions
+            pixels, size, _find_opencv_nearest_positions if library == "opencv" else _find_tensorflow_nearest_positions
         )
     return _resize_bilinear_opencv(pixels, size) if library == "opencv" else _resize_bilinear_tensorflow(pixels, size)
 
@@ -111,15 +111,15 @@ def _resize_nearest(
     return pixels[rows[:, None], columns]
 
 
-def _opencv_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
-    """Return the source position of the upper left corner of each new pixel, as in OpenCV's INTER_NEAREST."""
+def _find_opencv_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
+    """Map each new pixel to the source pixel at its upper left corner, as in OpenCV's INTER_NEAREST."""
     step = 1 / (new / old)
     positions: NDArray[np.int64] = np.minimum(np.floor(np.arange(new) * step).astype(np.int64), old - 1)
     return positions
 
 
-def _tensorflow_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
-    """Return the source position of the center of each new pixel, as in TensorFlow's "nearest"."""
+def _find_tensorflow_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
+    """Map each new pixel to the source pixel at its center, as in TensorFlow's "nearest"."""
     step = np.float32(old) / np.float32(new)
     centers = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step
     positions: NDArray[np.int64] = np.minimum(np.floor(centers).astype(np.int64), old - 1)
@@ -127,7 +127,7 @@ def _tensorflow_nearest_positions(new: int, old: int) -> NDArray[np.int64]:
 
 
 def _resize_bilinear_opencv(pixels: Pixels, size: tuple[int, int]) -> Pixels:
-    """Resize like INTER_LINEAR of OpenCV. If both sides are halved, it averages blocks of four pixels."""
+    """Resize like OpenCV's INTER_LINEAR, which averages blocks of 2 x 2 pixels if both sides are halved."""
     height, width = pixels.shape[:2]
     if size == (height, width):
         return pixels.copy()
@@ -136,8 +136,8 @@ def _resize_bilinear_opencv(pixels: Pixels, size: tuple[int, int]) -> Pixels:
         total = wide[0::2, 0::2] + wide[0::2, 1::2] + wide[1::2, 0::2] + wide[1::2, 1::2]
         halves: Pixels = ((total + 2) >> 2).astype(pixels.dtype)
         return halves
-    top, bottom, upper, lower = _opencv_taps(size[0], height)
-    left, right, first, second = _opencv_taps(size[1], width, clamp_weights=True)
+    top, bottom, upper, lower = _find_opencv_taps(size[0], height)
+    left, right, first, second = _find_opencv_taps(size[1], width, clamp_weights=True)
     if pixels.dtype == np.uint8:
         return _resize_fixed_point(pixels, (top, bottom, upper, lower), (left, right, first, second))
     wide = pixels.astype(np.float32)
@@ -146,7 +146,7 @@ def _resize_bilinear_opencv(pixels: Pixels, size: tuple[int, int]) -> Pixels:
     return mixed if pixels.dtype == np.float32 else np.clip(np.rint(mixed), 0, 65535).astype(pixels.dtype)
 
 
-def _opencv_taps(
+def _find_opencv_taps(
     new: int, old: int, *, clamp_weights: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Pixels, Pixels]:
     """Return the two source pixels of each new pixel, and their weights.
@@ -180,8 +180,8 @@ def _resize_fixed_point(pixels: Pixels, vertical: tuple[Pixels, ...], horizontal
 def _resize_bilinear_tensorflow(pixels: Pixels, size: tuple[int, int]) -> NDArray[np.float32]:
     """Resize like ``tf.image.resize``: with half-pixel centers, without antialiasing, in float32."""
     wide = pixels.astype(np.float32)
-    top, bottom, down = _tensorflow_taps(size[0], pixels.shape[0])
-    left, right, across = _tensorflow_taps(size[1], pixels.shape[1])
+    top, bottom, down = _find_tensorflow_taps(size[0], pixels.shape[0])
+    left, right, across = _find_tensorflow_taps(size[1], pixels.shape[1])
     upper, lower = wide[top], wide[bottom]
     high = upper[:, left] + (upper[:, right] - upper[:, left]) * across[:, None]
     low = lower[:, left] + (lower[:, right] - lower[:, left]) * across[:, None]
@@ -189,7 +189,7 @@ def _resize_bilinear_tensorflow(pixels: Pixels, size: tuple[int, int]) -> NDArra
     return mixed
 
 
-def _tensorflow_taps(new: int, old: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+def _find_tensorflow_taps(new: int, old: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
     step = np.float32(old) / np.float32(new)
     centers = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step - np.float32(0.5)
     floor = np.floor(centers)
@@ -219,7 +219,7 @@ def warp_pixels(pixels: Pixels, matrix: NDArray[np.float64], kernel: str, fill: 
 
 
 def _apply_pillow(pixels: Pixels, function: Callable[[Any], Any]) -> Pixels:
-    """Apply a function of Pillow images to an array; 16-bit levels are processed in mode F and then rounded."""
+    """Apply a function for Pillow images to an array. 16-bit levels are converted to mode F and back."""
     if pixels.dtype == np.uint8 and pixels.shape[2] == 3:
         return np.asarray(function(_to_pillow(pixels)))
     planes = [_apply_to_plane(pixels[:, :, channel], function) for channel in range(pixels.shape[2])]

@@ -78,7 +78,7 @@ def encode_value(kind: str, value: Value) -> bytes:
 
 
 def encode_feature(feature: Feature, kinds: Mapping[int, str]) -> bytes:
-    """Encode a Feature message. It is empty if the kind is None; otherwise it has one list, with packed numbers."""
+    """Encode a Feature message with one list; numbers are packed. If the kind is None, the message is empty."""
     kind, values = feature
     if kind is None:
         return b""

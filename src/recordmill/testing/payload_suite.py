@@ -21,7 +21,7 @@ from recordmill.testing.faults import OracleError
 from recordmill.testing.framing_suite import pack_payloads
 from recordmill.types import FeatureList, Ragged
 
-# Hypothesis warns about test methods that several classes inherit. Here, this is intended.
+# Hypothesis warns if several classes inherit a test method. These classes inherit test methods on purpose.
 inherited = settings(suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 
 # Maps each feature name to its kind and the `repr` of its values. Names of feature lists have the prefix "list:".

@@ -129,12 +129,12 @@ def split_fields(message: bytes, base: int = 0, depth: int = 0) -> list[Field]:
 
 
 def select_fields(fields: Iterable[Field], number: int) -> list[Field]:
-    """Return the fields with this number and wire type BYTES; fields with another wire type are unknown fields."""
+    """Return the fields with this number and wire type BYTES. Other wire types make a field unknown, as in protobuf."""
     return [field for field in fields if field.number == number and field.wire_type == BYTES]
 
 
 def merge_submessages(fields: Iterable[Field], number: int) -> list[Field]:
-    """Return the fields of the submessage with this number; several occurrences count as one message."""
+    """Return the fields of the submessage with this number, merged from all occurrences of the submessage."""
     return [inner for piece in select_fields(fields, number) for inner in piece.parse_fields()]
 
 

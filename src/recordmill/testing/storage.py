@@ -147,7 +147,7 @@ class MemoryOutputFile:
 
 
 class Fault(Enum):
-    """What happens when an operation of a `FaultyStorage` fails.
+    """Failure mode of an operation of a `FaultyStorage`.
 
     ``EIO``, ``EMFILE`` and ``EINTR`` raise an OSError with this error number. The others affect only ``read_at``:
     ``SHORT_READ`` returns half of the requested bytes, and ``EARLY_END`` returns none.

@@ -82,7 +82,7 @@ def names() -> st.SearchStrategy[str]:
 
 
 def examples(kinds: Mapping[int, str] = EXAMPLE_KINDS) -> st.SearchStrategy[Features]:
-    """Draw the features of one Example by name; with `OFRECORD_KINDS`, of one OFRecord."""
+    """Draw the features of one Example by name. With `OFRECORD_KINDS`, draw the features of one OFRecord."""
     return st.dictionaries(names(), features(kinds), max_size=5)
 
 

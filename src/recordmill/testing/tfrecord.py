@@ -54,7 +54,7 @@ def mask_checksum(crc: int) -> int:
 
 
 def unmask_checksum(masked: int) -> int:
-    """Return the checksum that `mask_checksum` converts to `masked`."""
+    """Reverse `mask_checksum`: convert a masked checksum to the original checksum."""
     rotated = (masked - _MASK_DELTA) & _WORD
     return ((rotated << 15) | (rotated >> 17)) & _WORD
 

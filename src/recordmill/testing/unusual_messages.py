@@ -44,7 +44,7 @@ def encode_unusual_example(features: Mapping[str, Feature], rng: Random) -> byte
 
 def encode_unusual_ofrecord(features: Mapping[str, Feature], rng: Random) -> bytes:
     """Encode an OFRecord with these features in a valid but unusual way."""
-    return b"".join(_with_unknown(_encode_entries(features, OFRECORD_KINDS, rng), rng))
+    return b"".join(_insert_unknown_field(_encode_entries(features, OFRECORD_KINDS, rng), rng))
 
 
 def encode_unusual_sequence_example(
@@ -53,8 +53,8 @@ def encode_unusual_sequence_example(
     """Encode a SequenceExample with this context and these feature lists in a valid but unusual way."""
     entries = []
     for name, steps in _shuffle(lists.items(), rng):
-        pieces = [_encode_field(1, b"".join(_feature_pieces(step, EXAMPLE_KINDS, rng)), rng) for step in steps]
-        entries.append(_encode_field(1, _encode_entry(name, _with_unknown(pieces, rng), rng), rng))
+        pieces = [_encode_field(1, b"".join(_encode_feature_pieces(step, EXAMPLE_KINDS, rng)), rng) for step in steps]
+        entries.append(_encode_field(1, _encode_entry(name, _insert_unknown_field(pieces, rng), rng), rng))
     halves = [_encode_message(1, _encode_entries(context, EXAMPLE_KINDS, rng), rng), _encode_message(2, entries, rng)]
     return b"".join(_shuffle(halves, rng))
 
@@ -65,16 +65,16 @@ def _encode_entries(features: Mapping[str, Feature], kinds: Mapping[int, str], r
         if rng.random() < 0.2:
             entries.append(
                 _encode_field(
-                    1, _encode_entry(name, _feature_pieces(_random_feature(kinds, rng), kinds, rng), rng), rng
+                    1, _encode_entry(name, _encode_feature_pieces(_random_feature(kinds, rng), kinds, rng), rng), rng
                 )
             )
-        entry, unusual = _encode_entry(name, _feature_pieces(feature, kinds, rng), rng), rng.random() < 0.2
+        entry, unusual = _encode_entry(name, _encode_feature_pieces(feature, kinds, rng), rng), rng.random() < 0.2
         if unusual and kinds is OFRECORD_KINDS:
             # The parser of OneFlow keeps map entries with unknown fields, unlike the parser of TensorFlow.
             entry += _random_unknown_field(rng, (1, VARINT), (2, FIXED64))
         entries.append(_encode_field(1, entry, rng))
         if unusual and kinds is not OFRECORD_KINDS:
-            dropped = _encode_entry(name, _feature_pieces(_random_feature(kinds, rng), kinds, rng), rng)
+            dropped = _encode_entry(name, _encode_feature_pieces(_random_feature(kinds, rng), kinds, rng), rng)
             entries.append(_encode_field(1, dropped + _random_unknown_field(rng, (1, VARINT), (2, FIXED64)), rng))
     return entries
 
@@ -89,20 +89,20 @@ def _encode_entry(name: str, value_pieces: list[bytes], rng: Random) -> bytes:
     return b"".join(_interleave(encoded_keys, encoded_values, rng))
 
 
-def _feature_pieces(feature: Feature, kinds: Mapping[int, str], rng: Random) -> list[bytes]:
+def _encode_feature_pieces(feature: Feature, kinds: Mapping[int, str], rng: Random) -> list[bytes]:
     kind, values = feature
     if kind is None:
-        return _with_unknown([], rng)
+        return _insert_unknown_field([], rng)
     (number,) = (number for number, name in kinds.items() if name == kind)
-    lists = [b"".join(_list_pieces(kind, group, rng)) for group in _split_randomly(values, rng)]
-    pieces = _with_unknown([_encode_field(number, content, rng) for content in lists], rng)
+    lists = [b"".join(_encode_list_pieces(kind, group, rng)) for group in _split_randomly(values, rng)]
+    pieces = _insert_unknown_field([_encode_field(number, content, rng) for content in lists], rng)
     if rng.random() < 0.3:
         overridden = rng.choice([other for other in kinds.values() if other != kind])
         pieces.insert(0, encode_feature((overridden, _random_values(overridden, rng)), kinds))
     return pieces
 
 
-def _list_pieces(kind: str, values: Sequence[Value], rng: Random) -> list[bytes]:
+def _encode_list_pieces(kind: str, values: Sequence[Value], rng: Random) -> list[bytes]:
     pieces = []
     for group in _split_randomly(values, rng):
         encoded = [_encode_padded(kind, value, rng) for value in group]
@@ -113,7 +113,7 @@ def _list_pieces(kind: str, values: Sequence[Value], rng: Random) -> list[bytes]
         else:
             pieces += [_encode_padded_tag(1, WIRE_TYPES[kind], rng) + value for value in encoded]
     wrong_type = FIXED32 if kind != "float32" else VARINT
-    return _with_unknown(pieces, rng, (1, wrong_type))
+    return _insert_unknown_field(pieces, rng, (1, wrong_type))
 
 
 def _encode_padded(kind: str, value: Value, rng: Random) -> bytes:
@@ -124,8 +124,8 @@ def _encode_padded(kind: str, value: Value, rng: Random) -> bytes:
 
 def _encode_message(number: int, pieces: Sequence[bytes], rng: Random) -> bytes:
     groups = _split_randomly(pieces, rng) if pieces or rng.random() < 0.5 else []
-    whole = [_encode_field(number, b"".join(_with_unknown(group, rng)), rng) for group in groups]
-    return b"".join(_with_unknown(whole, rng))
+    whole = [_encode_field(number, b"".join(_insert_unknown_field(group, rng)), rng) for group in groups]
+    return b"".join(_insert_unknown_field(whole, rng))
 
 
 def _random_feature(kinds: Mapping[int, str], rng: Random) -> Feature:
@@ -153,7 +153,7 @@ def _random_unknown_field(rng: Random, *wrong: tuple[int, int]) -> bytes:
     return _encode_padded_tag(number, wire_type, rng) + contents[wire_type]
 
 
-def _with_unknown(pieces: Iterable[bytes], rng: Random, *wrong: tuple[int, int]) -> list[bytes]:
+def _insert_unknown_field(pieces: Iterable[bytes], rng: Random, *wrong: tuple[int, int]) -> list[bytes]:
     unknown = [_random_unknown_field(rng, *wrong)] if rng.random() < 0.2 else []
     return _interleave(list(pieces), unknown, rng)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Maximum number of bins in a finished histogram, and of narrow bins while numbers are being added.
+# Maximum number of bins in a finished histogram, and maximum number of narrower bins while numbers are added.
 _MAX_BINS, _MAX_NARROW_BINS = 32, 1024
 # Bin numbers below this magnitude are exact in float64.
 _MAX_NUMBER = 1 << 52
@@ -50,21 +50,21 @@ class HistogramCollector:
         if not self._covered[0] <= low <= high < self._covered[1]:
             if not len(self._counts):
                 self._step = self._choose_first_step(low, high)
-            while not self._fits(low, high):
+            while not self._is_within_limit(low, high):
                 self._merge_bins()
-            self._extend(*_find_bins(np.array([low, high]), self._step).tolist())
+            self._add_empty_bins(*_find_bins(np.array([low, high]), self._step).tolist())
         bins = _find_bins(numbers, self._step)
         self._counts += np.bincount(bins - self._first, minlength=len(self._counts))
 
     def _choose_first_step(self, low: float, high: float) -> int:
-        """Return the step of the narrowest bins that are useful for numbers from `low` to `high`."""
+        """Return the step at which the search for the bin width begins, for numbers from `low` to `high`."""
         width = max(high / _MAX_NARROW_BINS - low / _MAX_NARROW_BINS, max(abs(low), abs(high)) / _MAX_NUMBER, _SMALLEST)
         step = 2 * math.floor(math.log10(width))
         return max(step, 0) if self._is_integer else step
 
-    def _fits(self, low: float, high: float) -> bool:
-        """Return whether bins for `low` to `high`, together with the existing bins, are within the limit."""
-        if max(abs(low), abs(high)) / _width(self._step) > _MAX_NUMBER:
+    def _is_within_limit(self, low: float, high: float) -> bool:
+        """Return True if the limit of bins is not exceeded when bins for `low` to `high` are added."""
+        if max(abs(low), abs(high)) / _compute_width(self._step) > _MAX_NUMBER:
             return False
         first, last = map(int, _find_bins(np.array([low, high]), self._step))
         if len(self._counts):
@@ -76,17 +76,17 @@ class HistogramCollector:
         factor = 5 if self._step % 2 else 2
         self._step += 1
         if len(self._counts):
-            self._first, self._counts = _merge(self._first, self._counts, factor)
+            self._first, self._counts = _merge_counts(self._first, self._counts, factor)
 
-    def _extend(self, first: int, last: int) -> None:
-        """Add empty bins so that there are bins from `first` to `last`."""
+    def _add_empty_bins(self, first: int, last: int) -> None:
+        """Add empty bins before and after the existing bins, to cover bins `first` to `last`."""
         self._first = self._first if len(self._counts) else first
         num_before = max(self._first - first, 0)
         num_after = max(last - self._first - len(self._counts) + 1, 0)
         self._first -= num_before
         self._counts = np.pad(self._counts, (num_before, num_after))
         ends = np.array([self._first, self._first + len(self._counts)])
-        self._covered = _find_edges(ends, self._step).tolist()
+        self._covered = _compute_left_edges(ends, self._step).tolist()
 
     def finish(self) -> dict[str, list[Any]] | None:
         """Return the edges and counts of at most 32 bins; None if there are no numbers."""
@@ -96,9 +96,9 @@ class HistogramCollector:
             width = 1.0 if self._is_integer else max(abs(self._minimum) / 1000, _SMALLEST)
             edges = np.array([self._minimum, min(self._minimum + width, _LARGEST)])
             return {"edges": _to_json(edges), "counts": [int(self._counts.sum())]}
-        factor = next(factor for factor in _list_factors(self._step) if self._count_merged(factor) <= _MAX_BINS)
-        first, counts = _merge(self._first, self._counts, factor)
-        edges = _find_edges(np.arange(first, first + len(counts) + 1) * factor, self._step)
+        factor = next(factor for factor in _list_merge_factors(self._step) if self._count_merged(factor) <= _MAX_BINS)
+        first, counts = _merge_counts(self._first, self._counts, factor)
+        edges = _compute_left_edges(np.arange(first, first + len(counts) + 1) * factor, self._step)
         return {"edges": _to_json(edges), "counts": counts.tolist()}
 
     def _count_merged(self, factor: int) -> int:
@@ -113,11 +113,11 @@ def create_value_histogram(value_counts: dict[Any, int]) -> dict[str, list[Any]]
     return {"edges": [*values, values[-1] + 1], "counts": [value_counts[value] for value in values]}
 
 
-def _width(step: int) -> float:
-    return float(_find_edges(np.ones(1, np.int64), step)[0])
+def _compute_width(step: int) -> float:
+    return float(_compute_left_edges(np.ones(1, np.int64), step)[0])
 
 
-def _find_edges(bins: NDArray[np.int64], step: int) -> NDArray[np.float64]:
+def _compute_left_edges(bins: NDArray[np.int64], step: int) -> NDArray[np.float64]:
     """Return the left edges of bins. For common widths, they are the floats nearest to the decimal numbers."""
     numbers, exponent = bins * (1.0 + step % 2), step // 2
     with np.errstate(over="ignore"):
@@ -127,14 +127,14 @@ def _find_edges(bins: NDArray[np.int64], step: int) -> NDArray[np.float64]:
 
 
 def _find_bins(values: NDArray[np.float64], step: int) -> NDArray[np.int64]:
-    bins = np.floor(values / _width(step)).astype(np.int64)
-    # Division rounds, so a value near an edge may have the number of the neighboring bin.
-    bins += values >= _find_edges(bins + 1, step)
-    bins -= values < _find_edges(bins, step)
+    bins = np.floor(values / _compute_width(step)).astype(np.int64)
+    # Division rounds, so a value near an edge may get the number of the neighboring bin.
+    bins += values >= _compute_left_edges(bins + 1, step)
+    bins -= values < _compute_left_edges(bins, step)
     return bins
 
 
-def _merge(first: int, counts: NDArray[np.int64], factor: int) -> tuple[int, NDArray[np.int64]]:
+def _merge_counts(first: int, counts: NDArray[np.int64], factor: int) -> tuple[int, NDArray[np.int64]]:
     """Merge groups of `factor` bins; return the number of the first merged bin, and the counts."""
     start = first // factor
     num_before = first - start * factor
@@ -142,8 +142,8 @@ def _merge(first: int, counts: NDArray[np.int64], factor: int) -> tuple[int, NDA
     return start, np.pad(counts, (num_before, num_after)).reshape(-1, factor).sum(axis=1)
 
 
-def _list_factors(step: int) -> list[int]:
-    """Return the numbers of bins that can be merged into one whose width is 1, 2 or 5 times a power of ten."""
+def _list_merge_factors(step: int) -> list[int]:
+    """List how many bins can be merged so that the new width is 1, 2 or 5 times a power of ten."""
     unit = 1 + step % 2
     widths = (digit * 10**exponent for exponent in range(5) for digit in (1, 2, 5))
     return [width // unit for width in widths if width % unit == 0]

@@ -1,4 +1,4 @@
-"""Run functions in the background, with progress and a result; they can be cancelled."""
+"""Run functions in background threads. A job reports its progress and its result, and can be cancelled."""
 
 from __future__ import annotations
 

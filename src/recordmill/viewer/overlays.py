@@ -23,7 +23,7 @@ _BOX_NAME = re.compile(r"(?:^|[/_.-])(?:bbox|bboxes|box|boxes)$", re.IGNORECASE)
 _EDGES = ("xmin", "ymin", "xmax", "ymax")
 # TensorFlow Datasets stores boxes of this feature as ymin, xmin, ymax, xmax.
 _TFDS_BOXES = "objects/bbox"
-# Names of features beside the boxes. These features contain the class name or class number of each box.
+# Names of features that contain the class name or class number of each box. They have the same prefix as the boxes.
 _BOX_LABELS = ("class/text", "text", "class/label", "label", "labels", "category", "category_id")
 _MAX_BOXES = 1000
 
@@ -81,7 +81,7 @@ def _find_image_size(example: Mapping[str, Any]) -> tuple[int, int] | None:
 
 
 def _find_boxes(example: Mapping[str, Any]) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Yield the name and the edges, of shape (num_boxes, 4), of all features that contain boxes."""
+    """Yield (name, edges) for each feature that contains boxes. `edges` has shape (num_boxes, 4)."""
     for name, value in example.items():
         prefix, _, last = name.rpartition("/")
         if last == "xmin":
@@ -100,11 +100,11 @@ def _to_numbers(value: Any) -> NDArray[np.float64]:
 
 
 def _to_fractions(edges: NDArray[np.float64], size: tuple[int, int] | None) -> list[list[float]] | None:
-    """Return boxes as fractions of the width and height; None if they are not finite or the size is unknown."""
+    """Convert box edges to fractions of the image size; return None if they are not finite or the size is unknown."""
     edges = edges[:_MAX_BOXES]
     if not len(edges) or not np.isfinite(edges).all():
         return None
-    if np.abs(edges).max() > 2:  # The edges are in pixels, because fractions exceed 1 only slightly.
+    if np.abs(edges).max() > 2:  # Edges above 2 are in pixels, because fractions exceed 1 only slightly.
         if size is None:
             return None
         edges = edges / np.array([*size, *size], np.float64)
@@ -113,7 +113,7 @@ def _to_fractions(edges: NDArray[np.float64], size: tuple[int, int] | None) -> l
 
 
 def _find_labels(example: Mapping[str, Any], name: str, num_boxes: int, classes: list[str] | None) -> list[str] | None:
-    """Return the text beside each box: its class name or its class number."""
+    """Return the text that is shown beside each box: the class name or the class number."""
     prefix = name.rpartition("/")[0]
     for candidate in _BOX_LABELS:
         value = example.get(f"{prefix}/{candidate}" if prefix else candidate)

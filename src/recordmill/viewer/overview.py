@@ -19,11 +19,12 @@ from recordmill.value_text import find_class_name
 from recordmill.viewer.histogram import HistogramCollector, create_value_histogram
 from recordmill.viewer.jobs import Job
 
-# If a dataset has more records or more bytes, only a sample is read.
+# If a dataset exceeds this number of records or bytes, only a sample of its records is read.
 _MAX_RECORDS, _MAX_BYTES = 100_000, 1 << 30
-# Number of consecutive records in a block of the sample. With many shards, blocks are smaller, so each shard gets one.
+# A sample consists of blocks of this many consecutive records. If there are many shards, blocks are smaller, so that
+# every shard contributes a block.
 _BLOCK_RECORDS = 64
-# Larger records are omitted, because several copies of their bytes would be in memory.
+# Records above this size are omitted, because memory would contain several copies of each record.
 _MAX_RECORD_BYTES = 16 << 20
 # Number of record lengths that are added to the histogram at once.
 _NUM_LENGTHS = 1 << 16
@@ -82,7 +83,7 @@ class Overview:
         blocks = self._choose_blocks(num_bytes)
         job.total = sum(map(len, blocks))
         collector = StatisticsCollector(lambda name: observers.setdefault(name, _ValueHistograms()))
-        for part in _split_blocks(source, blocks):
+        for part in _split_into_chunks(source, blocks):
             job.check()
             readable = _omit_large_records(source, part)
             self._num_too_large += len(part) - len(readable)
@@ -106,7 +107,7 @@ class Overview:
         }
 
     def _measure_records(self, job: Job) -> tuple[int, dict[str, list[Any]] | None]:
-        """Return the total size of all records in bytes, and a histogram of their sizes, without reading them."""
+        """Return the total size of all records in bytes, and a histogram of the sizes, without reading records."""
         num_bytes, start, histogram = 0, 0, HistogramCollector(is_integer=True)
         while start < len(self._positions):
             job.check()
@@ -129,7 +130,7 @@ class Overview:
         num_blocks = min(max(num_shards, num_sampled // _BLOCK_RECORDS), num_sampled)
         size = num_sampled // num_blocks
         bounds = np.arange(num_blocks + 1) * count // num_blocks
-        # The starts are random, because labels often repeat at regular distances.
+        # Each block starts at a random position, because labels often repeat at regular distances.
         starts = np.random.default_rng(0).integers(bounds[:-1], bounds[1:] - size, endpoint=True)
         return [self._positions[start : start + size] for start in starts.tolist()]
 
@@ -160,7 +161,7 @@ class Overview:
 
 
 class _ValueHistograms:
-    """Histograms of the values of one feature: of its numbers, and of the sizes of its images."""
+    """Histograms of the numbers in one feature, or of the widths and heights of its images."""
 
     def __init__(self) -> None:
         self.numbers: HistogramCollector | None = None
@@ -178,15 +179,16 @@ class _ValueHistograms:
         self.widths.add(sizes[:, 1])
 
 
-def _split_blocks(source: ShardRecords, blocks: list[Positions]) -> Iterator[Positions]:
-    """Yield the positions of chunks of limited size."""
+def _split_into_chunks(source: ShardRecords, blocks: list[Positions]) -> Iterator[Positions]:
+    """Split blocks into chunks of limited size, and yield the positions of each chunk."""
     for block in blocks:
         for start, stop in source.split_chunks(block):
             yield block[start:stop]
 
 
 def _omit_large_records(source: ShardRecords, positions: Positions) -> Positions:
-    """Return the positions of a chunk, or none if its only record is too large. A large record is always alone."""
+    """Return the positions of a chunk, or no positions if the chunk consists of one record above the size limit."""
+    # `split_chunks` never combines a record above this size with other records.
     is_large = len(positions) == 1 and int(source.frame_lengths(positions)[0]) > _MAX_RECORD_BYTES
     return positions[:0] if is_large else positions
 

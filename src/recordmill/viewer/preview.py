@@ -1,4 +1,4 @@
-"""Samples that a pipeline produces from a record in several epochs: images with masks and boxes, and short values."""
+"""Samples that a pipeline produces from one record, one per epoch: images with masks and boxes, and values as text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from recordmill.value_text import describe_value, find_class_name
 
 Sample = dict[str, Any]
 MAX_EPOCHS = 8
-# Maximum number of samples in the cache, and their maximum size in bytes.
+# Maximum number of samples in the cache, and their maximum total size in bytes.
 _MAX_SAMPLES, _MAX_CACHED_BYTES = 32, 64 << 20
 # Maximum numbers of images per feature, boxes per image, and characters per value that are shown.
 _MAX_IMAGES, _MAX_BOXES, _MAX_CHARS = 16, 1000, 200
@@ -53,7 +53,7 @@ class Preview:
         self._pipelines = list(_list_pipelines(dataset.origin, dataset.pipeline.stages))
         self._starts = list(accumulate((len(pipeline) for pipeline in self._pipelines), initial=0))
         self._classes = dataset.classes
-        # User functions are called by one thread at a time, because they may not be thread-safe.
+        # User functions are called by one thread at a time, because some functions are not thread-safe.
         self._lock = threading.Lock()
         self._cache: OrderedDict[tuple[int, int], Sample | str] = OrderedDict()
 
@@ -69,7 +69,7 @@ class Preview:
         """
         if not 1 <= num_epochs <= MAX_EPOCHS:
             raise ValueError(f"the number of epochs must be from 1 to {MAX_EPOCHS}, got {num_epochs}")
-        pipeline, _ = self._find(position)
+        pipeline, _ = self._find_pipeline(position)
         samples = [self._describe_sample(pipeline, position, epoch) for epoch in range(num_epochs)]
         return {"position": position, "samples": samples}
 
@@ -83,8 +83,8 @@ class Preview:
         KeyError
             If the sample has no such image.
         """
-        pipeline, _ = self._find(position)
-        sample = self._evaluate(position, epoch)
+        pipeline, _ = self._find_pipeline(position)
+        sample = self._compute_sample(position, epoch)
         if isinstance(sample, str):
             raise KeyError(f"the sample cannot be created: {sample}")
         spec = _list_specs(pipeline).get(name)
@@ -94,19 +94,19 @@ class Preview:
         is_mask = isinstance(spec, Mask)
         return encode_mask(to_labels(images[number])) if is_mask else encode_pixels(to_levels(images[number], spec))
 
-    def _find(self, position: int) -> tuple[Dataset, int]:
-        """Return the pipeline of a record, and the position of the record in its source."""
+    def _find_pipeline(self, position: int) -> tuple[Dataset, int]:
+        """Return the pipeline that produces the samples of a record, and the position of the record in its source."""
         if not 0 <= position < self._starts[-1]:
             raise IndexError(f"position {position} is out of range for {self._starts[-1]:,} records")
         number = bisect_right(self._starts, position) - 1
         return self._pipelines[number], position - self._starts[number]
 
-    def _evaluate(self, position: int, epoch: int) -> Sample | str:
-        """Return a sample, or the message of its error."""
+    def _compute_sample(self, position: int, epoch: int) -> Sample | str:
+        """Return a sample, or the error message if the pipeline fails."""
         key = position, epoch
         with self._lock:
             if key not in self._cache:
-                pipeline, record = self._find(position)
+                pipeline, record = self._find_pipeline(position)
                 try:
                     self._cache[key] = pipeline.fetch([record], epoch=epoch)[0]
                 except (RecordmillError, MemoryError) as error:
@@ -122,7 +122,7 @@ class Preview:
             num_bytes -= count_bytes(self._cache.popitem(last=False)[1])
 
     def _describe_sample(self, pipeline: Dataset, position: int, epoch: int) -> dict[str, Any]:
-        sample = self._evaluate(position, epoch)
+        sample = self._compute_sample(position, epoch)
         if isinstance(sample, str):
             return {"epoch": epoch, "images": [], "values": [], "error": sample}
         specs = _list_specs(pipeline)
@@ -135,12 +135,17 @@ class Preview:
             for number, array in enumerate(arrays[:_MAX_IMAGES]):
                 height, width = array.shape[:2]
                 images.append(
-                    {"feature": name, "url": _address(position, epoch, name, number), "width": width, "height": height}
+                    {
+                        "feature": name,
+                        "url": _build_address(position, epoch, name, number),
+                        "width": width,
+                        "height": height,
+                    }
                     | {"mask": None, "boxes": None, "labels": None}
                 )
                 if number == 0:
                     mask = masks.get(name)
-                    images[-1]["mask"] = None if mask is None else _address(position, epoch, mask, 0)
+                    images[-1]["mask"] = None if mask is None else _build_address(position, epoch, mask, 0)
                     images[-1] |= _describe_boxes(sample, specs, name, (width, height), self._classes)
         shown = {name for name, arrays in found.items() if arrays}
         values = [{"name": name, "text": _describe_value(value)} for name, value in sample.items() if name not in shown]
@@ -179,7 +184,7 @@ def _find_sample_images(sample: Sample, name: str, spec: Any) -> list[NDArray[An
 
 
 def _choose_masks(found: dict[str, list[NDArray[Any]]], specs: dict[str, Any]) -> dict[str, str]:
-    """Return the name of the first mask of each image, by the name of the image."""
+    """Map the name of each image to the name of its first mask."""
     masks: dict[str, str] = {}
     for name, arrays in found.items():
         spec = specs.get(name)
@@ -188,7 +193,7 @@ def _choose_masks(found: dict[str, list[NDArray[Any]]], specs: dict[str, Any]) -
     return masks
 
 
-def _address(position: int, epoch: int, name: str, number: int) -> str:
+def _build_address(position: int, epoch: int, name: str, number: int) -> str:
     return f"api/preview/{position}/{epoch}/{quote(name, safe='')}/{number}"
 
 
@@ -204,7 +209,9 @@ def _describe_boxes(
             continue
         rows = np.asarray(sample[name], np.float64)
         if rows.shape[1] == (4 if isinstance(spec, Boxes) else 3):
-            edges = rows / scale if isinstance(spec, Boxes) else _to_boxes(rows, size, centers=spec.centers)
+            edges = (
+                rows / scale if isinstance(spec, Boxes) else _create_keypoint_boxes(rows, size, centers=spec.centers)
+            )
             names = _find_labels(sample, spec, len(edges), classes) if isinstance(spec, Boxes) else [""] * len(edges)
             boxes += edges.tolist()
             labels += names
@@ -213,7 +220,7 @@ def _describe_boxes(
     return {"boxes": boxes[:_MAX_BOXES], "labels": labels[:_MAX_BOXES] if any(labels) else None}
 
 
-def _to_boxes(points: NDArray[np.float64], size: tuple[int, int], *, centers: bool) -> NDArray[np.float64]:
+def _create_keypoint_boxes(points: NDArray[np.float64], size: tuple[int, int], *, centers: bool) -> NDArray[np.float64]:
     """Return small boxes around the keypoints that lie in the image."""
     inside = (points[points[:, 2] > 0, :2] + (0.5 if centers else 0.0)) / np.array(size)
     return np.concatenate([inside - _KEYPOINT_RADIUS, inside + _KEYPOINT_RADIUS], axis=1)

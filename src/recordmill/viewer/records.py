@@ -1,4 +1,4 @@
-"""Describe records as JSON for the viewer: short cells for the grid, and all features of one record."""
+"""Describe records as JSON for the viewer: a few values for the grid, and all features for the page of one record."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from recordmill.types import Ragged
 from recordmill.value_text import LABEL_FEATURES, describe_value, find_class_name, find_value_kind
 from recordmill.viewer.overlays import find_overlays, has_mask_name
 
-# Larger records are not read for the grid.
+# The grid does not read records above this size.
 _MAX_CELL_BYTES = 16 << 20
 # Maximum numbers per cell of the grid: images, other features, and characters of a text.
 _MAX_CELL_IMAGES, _MAX_CELL_VALUES, _MAX_CELL_CHARS = 8, 4, 80
@@ -78,13 +78,13 @@ class ViewedRecords:
         return len(self.positions)
 
     def find(self, position: int) -> tuple[ShardCollection, int]:
-        """Return the collection that contains the record at a position, and its position there."""
+        """Return the collection that contains a record, and the position of the record in this collection."""
         if not 0 <= position < len(self.records):
             raise IndexError(f"position {position} is out of range for {len(self.records):,} records")
         return self.records.find(position)
 
     def describe(self) -> dict[str, Any]:
-        """Return format, features and names of the dataset."""
+        """Describe the dataset: paths, sizes, format, features and class names."""
         collections = self.records.collections
         readers = [reader for collection in collections for reader in collection.readers]
         return {
@@ -124,7 +124,7 @@ class ViewedRecords:
         return _parse_example(collection, collection.fetch_payloads(range(record, record + 1)))
 
     def describe_cell(self, position: int) -> dict[str, Any]:
-        """Return what the grid shows of a record: key, label, thumbnails and short values."""
+        """Describe a record for the grid: key, label, thumbnails and shortened values."""
         cell: dict[str, Any] = {"position": position, "key": None, "label": None, "class": None}
         try:
             example = self.read_small_example(position)
@@ -159,7 +159,7 @@ class ViewedRecords:
         }
 
     def describe_record(self, position: int) -> dict[str, Any]:
-        """Return all features of a record, its images and overlays, and where it is stored."""
+        """Describe a record for its page: location in the shards, all features, images and overlays."""
         collection, record = self.find(position)
         reader, number = collection.find_reader(record)
         shard, _, offset = collection.where(record)
@@ -215,7 +215,7 @@ class ViewedRecords:
         return example[name]
 
     def read_image(self, position: int, name: str, number: int) -> bytes:
-        """Return the bytes of one of the images of a feature."""
+        """Return the bytes of one image of a feature."""
         images = list_images(self.read_feature(position, name))
         if not 0 <= number < len(images):
             raise KeyError(
@@ -240,7 +240,7 @@ def _list_origin(dataset: Dataset) -> tuple[ShardRecords, Positions]:
 
 
 def _parse_example(collection: ShardCollection, payload: Ragged) -> dict[str, Any]:
-    """Return all features of one record."""
+    """Parse all features of one record."""
     schema = parse_exactly(collection.codec, payload)[0].schema
     columns = parse_payloads(payload, schema, payload=collection.codec_name)
     return {name: column[0] for name, column in columns.items()}
@@ -267,7 +267,7 @@ def _contains_images(values: Iterable[Any]) -> bool:
 
 
 def describe_image_file(data: bytes) -> dict[str, Any]:
-    """Return format, pixel size and byte size of an image file from its header; 0 x 0 pixels if it is broken."""
+    """Return the format, pixel size and byte size of an image file; the pixel size is 0 x 0 if the header is broken."""
     try:
         height, width = image_sizes([data], orientation="ignore")[0].tolist()
     except MissingExtraError:

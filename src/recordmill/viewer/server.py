@@ -1,4 +1,4 @@
-"""HTTP server of the viewer. It accepts only requests from this machine, with the token, and from its own page."""
+"""HTTP server of the viewer. It requires a token, and refuses requests from other machines and from other pages."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Response:
 
 
 class RequestError(Exception):
-    """Raised for a request that cannot be answered; has the HTTP status."""
+    """Raised for a request that cannot be answered; contains the HTTP status of the response."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -174,7 +174,7 @@ class _Handler(BaseHTTPRequestHandler):
         return Request(self.command, tuple(map(unquote, path)), dict(parse_qsl(parts.query)), body)
 
     def _read_body(self) -> Any:
-        """Read the body, even of requests that are refused, so that the connection can be used again."""
+        """Read the body even if the request is refused, so that the connection can be reused."""
         length = self.headers.get("Content-Length", "0")
         if not length.isdecimal() or int(length) > _MAX_BODY_BYTES or "Transfer-Encoding" in self.headers:
             self.close_connection = True

@@ -91,7 +91,7 @@ def _verify_reader(collection: ShardCollection, reader: ShardReader) -> Report:
 
 
 def _find_record(fault: Fault, reader: ShardReader) -> int | None:
-    """Return the number of the record that contains the offset of the fault, according to the index."""
+    """Return the number of the record that contains the offset of a fault; None if there is no such record."""
     index = reader.index
     if fault.offset is None:
         return None

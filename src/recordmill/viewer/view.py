@@ -39,7 +39,7 @@ class Viewer:
     def wait(self) -> None:
         """Wait until the viewer is closed."""
         while self._thread.is_alive():
-            self._thread.join(0.2)  # Without a timeout, Ctrl-C would not interrupt it on all systems.
+            self._thread.join(0.2)  # Without a timeout, Ctrl-C cannot interrupt the wait on some systems.
 
     def close(self) -> None:
         """Stop the server and all work in the background."""

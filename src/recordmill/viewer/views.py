@@ -22,7 +22,7 @@ _MAX_VIEWS = 8
 
 
 class Views:
-    """Keeps views by their identifiers, and drops the least recently used ones."""
+    """Stores views by identifier, and drops the least recently used views."""
 
     def __init__(self, records: ViewedRecords) -> None:
         self._records = records
@@ -71,7 +71,7 @@ class Views:
         return {"id": identifier, **job.to_json(), "num_records": num_records, "num_skipped": num_skipped}
 
     def get_positions(self, identifier: str) -> Positions:
-        """Return the positions of the records of a view; raise KeyError if they are not computed yet."""
+        """Return the positions of the records in a view; raise KeyError if the view is not computed yet."""
         job = self.get(identifier)
         if job.result is None:
             raise KeyError(f"the view {identifier!r} is {job.state}")
@@ -96,13 +96,15 @@ def _compute_view(
         positions, num_skipped = selected.positions, len(selected.skipped)
     if sort is not None:
         job.total = job.done + len(positions)
-        ranks, is_missing = _rank(records.records, sort, positions, job)
+        ranks, is_missing = _compute_sort_keys(records.records, sort, positions, job)
         order = np.lexsort((-ranks if descending else ranks, is_missing))
         positions = np.asarray(positions, np.int64)[order]
     return positions, num_skipped
 
 
-def _rank(source: ShardRecords, name: str, positions: Positions, job: Job) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _compute_sort_keys(
+    source: ShardRecords, name: str, positions: Positions, job: Job
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return a numeric sort key for each record, and a mask of the records whose value is missing or NaN."""
     kinds = {part.schema[name].kind for part in source.collections if name in part.schema}
     if "bytes" in kinds:

@@ -166,7 +166,7 @@ class RandomResizedCrop(Spec):
 @suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class Flip(Spec):
-    """Flip images at random; both directions are drawn independently.
+    """Flip images at random. Horizontal and vertical flips are independent.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class RandomAffine(Spec):
         check_choice("kernel", self.kernel, _KERNELS)
         translate = tuple(check_number("translate", one, 0, 1) for one in self.translate)
         if len(translate) != 2:
-            raise ValueError(f"translate must have two fractions, of width and height, got {self.translate!r}")
+            raise ValueError(f"translate must be two fractions (of width and height), got {self.translate!r}")
         self._set_fields(
             degrees=_parse_symmetric_range("degrees", self.degrees, 360),
             translate=translate,
@@ -242,7 +242,7 @@ def _parse_symmetric_range(name: str, value: float | tuple[float, float], limit:
 @suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class GivenCrop(Spec):
-    """Crop the window that a feature of the sample contains, and optionally resize it.
+    """Crop the window whose coordinates are stored in a feature of the sample, and optionally resize it.
 
     Parameters
     ----------

@@ -170,7 +170,7 @@ class Image(Spec):
             self._check_scale_first()
 
     def _apply_scale(self, scale: float) -> None:
-        """Replace the option `scale` by the equivalent `white` and `dtype`."""
+        """Replace the option `scale` with equivalent values of `white` and `dtype`."""
         if self.white != 1.0 or self.dtype in ("uint8", "uint16"):
             found = f"dtype={self.dtype!r} and white={self.white}"
             raise ValueError(f"scale requires a float dtype and the default white=1.0, got {found}")
@@ -191,7 +191,9 @@ class Image(Spec):
         if self.color and self.channels == "stored":
             raise ValueError('color cannot be combined with channels="stored"; use "rgb", "bgr" or "gray"')
         if self.color and self.dtype == "uint16":
-            raise ValueError('color cannot be combined with dtype="uint16", because color steps require 8-bit levels')
+            raise ValueError(
+                'color cannot be combined with dtype="uint16", because color transforms require 8-bit levels'
+            )
 
     def _check_scale_first(self) -> None:
         is_cropped = self.crop is not None and not isinstance(self.crop, GivenCrop)

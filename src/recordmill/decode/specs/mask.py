@@ -12,7 +12,7 @@ from recordmill.suggestions import suggest_constructor_arguments
 @suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class Mask(Spec):
-    """Decode an image of class labels and apply the geometric transforms of its image.
+    """Decode a mask of class labels, and apply the geometric transforms of the image to which the mask belongs.
 
     Palette images give palette indices; gray images give the values in the file, 0 and 1 for 1-bit masks. Color images
     and lossy encodings raise an error. Values are never interpolated: resizing uses the nearest pixel.

@@ -161,7 +161,7 @@ class Items:
         return _join_paths(self.mask_root, self.masks or [])
 
     def describe_origin(self, position: int) -> str | None:
-        """Return the file and line number that list an item, for error messages.
+        """Return the list file and the line number of an item, for error messages.
 
         Parameters
         ----------

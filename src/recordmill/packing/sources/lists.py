@@ -19,7 +19,7 @@ from recordmill.formats.recordio.lst import read_image_list
 from recordmill.packing.sources.base import Items, Source, check_exists
 from recordmill.suggestions import suggest_constructor_arguments
 
-# Labels must be less than this limit, and at least its negative, to fit int64.
+# A label fits into int64 if it is at least -_LABEL_LIMIT and less than _LABEL_LIMIT.
 _LABEL_LIMIT = 2**63
 # Headers by which the image and label columns of a table are detected, in order of preference.
 _IMAGE_HEADERS = ("image", "path", "file", "filename", "file_name", "image_path", "image_id", "name")
@@ -151,7 +151,7 @@ def _label_line_error(origin: str, line: int, expected: str, found: str) -> Labe
 @suggest_constructor_arguments
 @dataclass(frozen=True)
 class ListFile(Source):
-    """Images of an MXNet image list (``.lst``). Its indices become the keys of the records.
+    """Images of an MXNet image list (``.lst``). The indices in the list become the keys of the records.
 
     Parameters
     ----------
@@ -380,7 +380,7 @@ class Table(Source):
 
 
 def _parse_numbers(texts: list[str]) -> list[Any]:
-    """Parse texts as integers if all are within int64, otherwise as floats; None for a text that is not a number."""
+    """Parse texts as integers if all fit into int64, otherwise as floats. A text that is not a number yields None."""
     for kind in (int, float):
         try:
             values = list(map(kind, texts))
@@ -450,7 +450,7 @@ def _table_line_error(origin: str, line: int, expected: str, found: str, hint: s
 def _check_names(
     names: Sequence[str], lines: Sequence[int], origin: str, root: str | None, allow_duplicates: bool
 ) -> None:
-    """Raise ImageError for a name that is invalid, listed twice (unless allowed), or outside `root` (unless None)."""
+    """Raise ImageError for invalid names, repeated names (unless allowed), and names outside `root` (unless None)."""
     _check_valid_names(names, lines, origin)
     if not allow_duplicates:
         _check_unique_names(names, lines, origin)
@@ -467,7 +467,7 @@ def _check_valid_names(names: Sequence[str], lines: Sequence[int], origin: str) 
                 f"the file name on line {line} contains a NUL character or cannot be encoded",
                 kind="bad_name",
                 shard=origin,
-                expected="a file name without NUL characters and lone surrogates",
+                expected="a file name without NUL characters or lone surrogates",
                 found=repr(name[:80]),
             )
 
@@ -498,15 +498,15 @@ def _check_unique_names(names: Sequence[str], lines: Sequence[int], origin: str)
 
 
 def _may_change_when_normalized(name: str) -> bool:
-    """Return True if `os.path.normpath` may change a name, so that it may be another spelling of a listed name."""
+    """Return True if `os.path.normpath` may change a name. Such a name may be another spelling of a listed name."""
     return "//" in name or "/." in name or name.startswith(".") or name.endswith("/")
 
 
 def _check_inside_folder(root: str, names: Sequence[str], lines: Sequence[int], origin: str) -> None:
-    # Check only absolute names and names with "..". Other names cannot leave the folder, and resolving all is slow.
+    # Check only absolute names and names with "..". Other names cannot leave the folder, and resolving is slow.
     suspects = [row for row, name in enumerate(names) if name.startswith(os.sep) or ".." in name]
-    # The root may be a symbolic link. So an image is accepted if it lies below the root either as the paths are written
-    # or after all links are resolved. `pack` checks links below the root.
+    # The root may be a symbolic link. An image is accepted if its path begins with the root, either before or after all
+    # links are resolved. `pack` checks links below the root.
     folders = [(resolve, os.path.join(resolve(root), "")) for resolve in (os.path.abspath, os.path.realpath)]
     for row in suspects:
         path = os.path.join(root, names[row])

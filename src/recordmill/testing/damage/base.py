@@ -1,4 +1,4 @@
-"""Common parts of damage tables: the row type, the intact shard to damage, and damage for every format."""
+"""Shared parts of damage tables: the row type, the shard before damage, and damage that suits every format."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HTML = b"<!DOCTYPE html>\n<html><head><title>404 Not Found</title></head></html>
 
 @dataclass(frozen=True)
 class Damage:
-    """A damaged shard, the records that a reader must return, and the fault that it must report.
+    """A damaged shard, with the records that a reader must return and the fault that the reader must report.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class IntactShard:
         return [0, *accumulate(len(frame) for frame in self.frames)][position]
 
     def replace_frame(self, position: int, frame: bytes) -> bytes:
-        """Return the shard with one frame replaced."""
+        """Return the bytes of the shard with one frame replaced."""
         return b"".join([*self.frames[:position], frame, *self.frames[position + 1 :]])
 
     def damage_at(self, name: str, data: bytes, kind: str, position: int, at: int = 0) -> Damage:
@@ -160,7 +160,7 @@ def cut_between_records(shard: IntactShard) -> Iterator[Damage]:
 
 
 def files_of_other_formats(kinds: dict[str, str]) -> DamageFunction:
-    """Return a damage function that yields an HTML page and a gzip file; `kinds` maps each to the kind of its fault."""
+    """Return a damage function that yields an HTML page and a gzip file. `kinds` maps each file to its fault kind."""
 
     def yield_foreign_files(shard: IntactShard) -> Iterator[Damage]:
         yield shard.damage_at("html_page", HTML, kinds["html"], 0)

@@ -16,7 +16,7 @@ ZLIB_TRAILER_BYTES = 4
 
 @dataclass(frozen=True)
 class CompressedFile:
-    """A compressed file, the content that a reader must return, and the fault that it must report.
+    """A compressed file, with the content that a reader must return and the fault that the reader must report.
 
     Attributes
     ----------

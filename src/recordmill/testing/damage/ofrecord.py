@@ -53,7 +53,7 @@ def flipped_length_bit(shard: IntactShard) -> Iterator[Damage]:
 
 
 def length_off_by_one(shard: IntactShard) -> Iterator[Damage]:
-    """Store a length that is one too large, so it exceeds the file, or one too small, so the next length is wrong."""
+    """Store a wrong length of the last record: 1 too large (exceeds the file), or 1 too small (leaves a byte)."""
     payload = shard.payloads[-1]
     data = shard.replace_frame(shard.last, struct.pack("<q", len(payload) + 1) + payload)
     yield shard.damage_at("length_one_more", data, "truncated_payload", shard.last)
@@ -77,7 +77,7 @@ def zeros_appended(shard: IntactShard) -> Iterator[Damage]:
 
 
 def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
-    """Append bytes that readers see as a length: truncated, negative, too large, or longer than the file."""
+    """Append bytes that readers parse as a length, which is truncated, negative, too large, or exceeds the file."""
     rows = [
         (b"\xff" * 7, "truncated_header"),
         (b"\xff" * 8, "bad_length"),

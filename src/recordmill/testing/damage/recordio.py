@@ -82,7 +82,7 @@ def wrong_length(shard: IntactShard) -> Iterator[Damage]:
 
 
 def damaged_magic(shard: IntactShard) -> Iterator[Damage]:
-    """Flip one bit of the magic word of the first record, of a later record, or of a later part of a record."""
+    """Flip one bit of a magic word: in the first record, in a later record, or in a later part of a record."""
     yield shard.damage_at("damaged_magic_first_record", flip_bit(shard.data, 9), "bad_magic", 0)
     data = shard.replace_frame(shard.middle, flip_bit(shard.frames[shard.middle], 31))
     yield shard.damage_at("damaged_magic_later_record", data, "bad_magic", shard.middle)
@@ -92,7 +92,7 @@ def damaged_magic(shard: IntactShard) -> Iterator[Damage]:
 
 
 def wrong_cflag(shard: IntactShard) -> Iterator[Damage]:
-    """Store parts with an invalid sequence of cflags. Valid are 0 alone, or 1 and 3 with any number of 2 between."""
+    """Store an invalid sequence of cflags. A valid sequence is a single 0, or a 1, any number of 2s, and a 3."""
     payload = shard.payloads[shard.middle]
     for cflag in (MIDDLE, LAST, 4, 5, 6, 7):
         data = shard.replace_frame(shard.middle, frame_part(cflag, payload))

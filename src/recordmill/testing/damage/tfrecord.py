@@ -39,7 +39,7 @@ def cut_inside_payload(shard: IntactShard) -> Iterator[Damage]:
 
 
 def flipped_bit(shard: IntactShard) -> Iterator[Damage]:
-    """Flip one bit of a frame: in the length, in the payload, or in the checksum of either."""
+    """Flip one bit of a frame: in the length, in the payload, or in one of the two checksums."""
     frame, length = shard.frames[shard.middle], len(shard.payloads[shard.middle])
     rows = [
         ("length_low", 0, "length_checksum"),
@@ -102,7 +102,7 @@ def inserted_or_removed_byte(shard: IntactShard) -> Iterator[Damage]:
 def length_with_right_checksum(shard: IntactShard) -> Iterator[Damage]:
     """Store a wrong length with a valid checksum; readers must not allocate memory of this length."""
     lengths = {f"2_to_{power}": 2**power for power in (31, 32, 40, 62, 63)}
-    lengths["2_to_63_minus_17"] = 2**63 - 17  # The end of the frame still fits into a signed 64-bit offset.
+    lengths["2_to_63_minus_17"] = 2**63 - 17  # Here, the end of the frame still fits into a signed 64-bit offset.
     lengths |= {"2_to_64_minus_16": 2**64 - 16, "2_to_64_minus_5": 2**64 - 5, "2_to_64_minus_1": 2**64 - 1}
     for name, length in lengths.items():
         data = shard.replace_frame(shard.middle, build_header(length) + shard.frames[shard.middle][HEADER_BYTES:])
