@@ -273,7 +273,7 @@ complete -c recordmill -n '_shtab_recordmill_using verify' -l max-decompressed-b
 complete -c recordmill -n '_shtab_recordmill_using verify' -l max-record-bytes -x -d 'length of a record (default: 1GiB)'
 complete -c recordmill -n '_shtab_recordmill_using verify' -l json -d 'print JSON'
 complete -c recordmill -n '_shtab_recordmill_using verify; and test $_shtab_recordmill_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, folder, prefix, or quoted glob pattern; - reads a list of them from standard input'
-complete -c recordmill -n '_shtab_recordmill_using; and test $_shtab_recordmill_npos -eq 0' -a salvage -d 'Copy all sound records of damaged shards to new shards, and list the byte ranges that were lost. The'
+complete -c recordmill -n '_shtab_recordmill_using; and test $_shtab_recordmill_npos -eq 0' -a salvage -d 'Copy all intact records of damaged shards to new shards, and list the byte ranges that were lost. The'
 complete -c recordmill -n '_shtab_recordmill_using salvage' -s h -l help -d 'show this help message and exit'
 complete -c recordmill -n '_shtab_recordmill_using salvage' -l payload -xka "auto example sequence_example ofrecord irheader raw none" -d 'type of the payloads; other payloads are lost; none disables parsing (default: detected)'
 complete -c recordmill -n '_shtab_recordmill_using salvage' -l format -xka "tfrecord ofrecord recordio" -d 'format of the new shards (default: by the suffix of DEST, else unchanged)'

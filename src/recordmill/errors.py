@@ -141,7 +141,7 @@ class RecordmillError(Exception):
         return location
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the constructor creates an equal error.
+        """Return the keyword arguments that recreate this error when they are passed to its class.
 
         Returns
         -------
@@ -219,7 +219,7 @@ class FeatureError(RecordmillError, ValueError):
         self.feature = feature
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the constructor creates an equal error."""
+        """Return the keyword arguments that recreate this error when they are passed to its class."""
         return super().parts() | {"feature": self.feature}
 
 
@@ -265,7 +265,7 @@ class RemoteError(RecordmillError, OSError):
         return location + ([f"{self.attempts} attempts"] if self.attempts > 1 else [])
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the constructor creates an equal error."""
+        """Return the keyword arguments that recreate this error when they are passed to its class."""
         return super().parts() | {"byte_range": self.byte_range, "attempts": self.attempts}
 
 
@@ -301,7 +301,7 @@ class IncompleteDatasetError(RecordmillError, ValueError):
         self.replaced = list(replaced)
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the constructor creates an equal error."""
+        """Return the keyword arguments that recreate this error when they are passed to its class."""
         return super().parts() | {"missing": self.missing, "foreign": self.foreign, "replaced": self.replaced}
 
 
@@ -327,7 +327,7 @@ class WriteError(RecordmillError, OSError):
         self.errno = errno
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the constructor creates an equal error."""
+        """Return the keyword arguments that recreate this error when they are passed to its class."""
         return super().parts() | {"errno": self.errno}
 
 
@@ -367,7 +367,7 @@ class DestinationLockedError(WriteError):
         self.started = started
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the constructor creates an equal error."""
+        """Return the keyword arguments that recreate this error when they are passed to its class."""
         return super().parts() | {"host": self.host, "pid": self.pid, "started": self.started}
 
 
@@ -399,7 +399,7 @@ class PlanError(RecordmillError, RuntimeError):
         return ([f"part {self.part}"] if self.part is not None else []) + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the constructor creates an equal error."""
+        """Return the keyword arguments that recreate this error when they are passed to its class."""
         return super().parts() | {"part": self.part, "cause": self.cause}
 
 
@@ -468,7 +468,7 @@ class DecodeError(RecordmillError, ValueError):
         return location + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the constructor creates an equal error."""
+        """Return the keyword arguments that recreate this error when they are passed to its class."""
         return super().parts() | {"position": self.position, "feature": self.feature, "cause": self.cause}
 
 
@@ -516,7 +516,7 @@ class WorkerError(RecordmillError, RuntimeError):
         return location + _stage_location(self.stage, self.position) + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the constructor creates an equal error.
+        """Return the keyword arguments that recreate this error when they are passed to its class.
 
         Returns
         -------
@@ -565,7 +565,7 @@ class MapError(RecordmillError, RuntimeError):
         return _stage_location(self.stage, self.position) + super()._location()
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the constructor creates an equal error."""
+        """Return the keyword arguments that recreate this error when they are passed to its class."""
         names = ("stage", "function", "position", "cause")
         return super().parts() | {name: getattr(self, name) for name in names}
 
@@ -602,7 +602,7 @@ class WhereError(RecordmillError, ValueError):
         return "\n".join([first, *shown, *rest])
 
     def parts(self) -> dict[str, Any]:
-        """Return the keyword arguments with which the constructor creates an equal error."""
+        """Return the keyword arguments that recreate this error when they are passed to its class."""
         return super().parts() | {"column": self.column, "expression": self.expression}
 
 

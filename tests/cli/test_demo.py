@@ -32,7 +32,7 @@ def _photo(name: str) -> Image.Image:
 
 
 def _segments(image: Image.Image) -> np.ndarray:
-    return images.mark_class_borders(
+    return images.ignore_class_borders(
         (np.arange(image.height)[:, None] * 4 // image.height + np.zeros(image.width)).astype(np.uint8)
     )
 
@@ -145,8 +145,8 @@ def test_voc_palette_has_colors_of_pascal_voc() -> None:
 def test_mark_borders_marks_both_sides_of_a_border() -> None:
     indices = np.zeros((4, 5), np.uint8)
     indices[:, 3:] = 7
-    assert images.mark_class_borders(indices).tolist() == [[0, 0, 255, 255, 7]] * 4
-    assert images.mark_class_borders(np.full((3, 3), 4, np.uint8)).tolist() == [[4] * 3] * 3
+    assert images.ignore_class_borders(indices).tolist() == [[0, 0, 255, 255, 7]] * 4
+    assert images.ignore_class_borders(np.full((3, 3), 4, np.uint8)).tolist() == [[4] * 3] * 3
 
 
 def test_write_pairs_stores_indices_and_palette(generated: None, tmp_path: Path) -> None:

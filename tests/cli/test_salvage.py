@@ -1,4 +1,4 @@
-"""`recordmill salvage` copies the sound records of damaged shards and lists what was lost."""
+"""`recordmill salvage` copies the intact records of damaged shards and lists what was lost."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from recordmill.testing.faults import OracleError, read_until_fault
 
 
 def locate_records(format_name: str, data: bytes) -> list[tuple[int, int, bytes]]:
-    """Return the offset, the end and the payload of each sound record that can be located without an index."""
+    """Return the offset, the end and the payload of each intact record that can be located without an index."""
     return {"tfrecord": _locate_tfrecord, "recordio": _locate_recordio, "ofrecord": _locate_ofrecord}[format_name](data)
 
 

@@ -489,7 +489,7 @@ def test_salvage_writes_one_shard_per_source_in_order(format_name: str, source_f
     assert {lost.shard for lost in result.lost} == {str(paths[1])}
 
 
-def test_salvage_writes_empty_shard_for_source_without_sound_record(source_folder: Path, tmp_path: Path) -> None:
+def test_salvage_writes_empty_shard_for_source_without_intact_record(source_folder: Path, tmp_path: Path) -> None:
     paths = write_three(source_folder, "tfrecord")
     paths[0].write_bytes(b"<html>not found</html>")
     result = salvage(source_folder, tmp_path / "out")

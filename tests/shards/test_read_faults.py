@@ -76,7 +76,7 @@ def load_indexes(storage: Storage, format_name: str) -> Any:
 
 
 def verify(storage: Storage, format_name: str) -> Any:
-    """Return the number of sound records. A fault that says that a shard changed is the error of that name."""
+    """Return the number of intact records. A fault that says that a shard changed is the error of that name."""
     report = verify_shards(storage, PATTERN, {"format": format_name}, "auto")
     for fault in report.faults:
         raise rm.ShardChangedError(fault.message, kind=fault.kind, shard=fault.shard)

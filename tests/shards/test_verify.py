@@ -203,15 +203,15 @@ def test_records_between_two_damages_of_a_compressed_shard_are_found(tmp_path: P
     data[2500 * (len(data) // 3000)] ^= 1
     stream = gzip.compress(bytes(data), 1)
     stream = stream[: len(stream) * 9 // 10]
-    num_sound = len(zlib.decompressobj(31).decompress(stream)) // (len(data) // 3000) - 1
+    num_intact = len(zlib.decompressobj(31).decompress(stream)) // (len(data) // 3000) - 1
     path = tmp_path / "a.tfrecord.gz"
     path.write_bytes(stream)
     report = rm.verify(path, payload=None)
-    assert report.num_records == num_sound
+    assert report.num_records == num_intact
     assert [fault.kind for fault in report.faults] == ["length_checksum", "bad_compression"]
     dataset = rm.open(path, payload="raw")
     loader = dataset.batch(64).loader(threads=0, on_error="skip")
-    assert sum(len(batch["payload"]) for batch in loader) == num_sound
+    assert sum(len(batch["payload"]) for batch in loader) == num_intact
 
 
 # Storage that is not the local file system

@@ -13,7 +13,7 @@ from recordmill.cli.printer import Printer
 _DESCRIPTION = """\
 Complete or undo the work of a writer that was interrupted while it gave its shards their final names.
 DEST is the destination of the writer (out/train), or a folder of datasets. Damaged shards are not
-changed; `recordmill salvage` copies their sound records."""
+changed; `recordmill salvage` copies their intact records."""
 
 
 def add_parser(commands: Commands) -> argparse.ArgumentParser:

@@ -21,7 +21,7 @@ from recordmill.cli.options import (
 from recordmill.cli.printer import Printer, format_bytes, format_count, summarize_paths
 
 _DESCRIPTION = """\
-Copy all sound records of damaged shards to new shards, and list the byte ranges that were lost. The
+Copy all intact records of damaged shards to new shards, and list the byte ranges that were lost. The
 damaged shards are not changed. The exit code is 1 if anything was lost.
 
 DEST is the prefix of the names of the new shards (out/train), a folder with a trailing slash (out/),
@@ -33,7 +33,7 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
     parser = add_command(
         commands,
         "salvage",
-        "copy the sound records of damaged shards",
+        "copy the intact records of damaged shards",
         _DESCRIPTION,
         "recordmill salvage damaged.tfrecord rescued/train",
     )

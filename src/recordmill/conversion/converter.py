@@ -1,4 +1,4 @@
-"""Convert the records of a chunk: copy their payloads unparsed, or parse, change and serialize their columns."""
+"""Convert the records of a chunk. Payloads are copied as they are, or parsed, changed and serialized again."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def read_feature(
     return np.concatenate(parts) if parts else np.empty(0, np.int64), list(codes)
 
 
-def read_numbers(
+def read_numeric_feature(
     source: ShardRecords, name: str, positions: Positions, dtype: np.dtype[Any], on_progress: OnProgress
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Read a feature with at most one number per record; return the numbers, and a mask of missing numbers.

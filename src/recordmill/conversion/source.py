@@ -181,7 +181,7 @@ class ShardRecords:
         on_error: OnError,
         outcome: Outcome,
     ) -> None:
-        """Call a function with the records at positions `local` of a collection, which are rows `rows` of the chunk."""
+        """Call a function with records, given by their positions in the collection and rows in the chunk."""
 
         def call(part: range) -> Any:
             chosen = slice(part.start, part.stop)

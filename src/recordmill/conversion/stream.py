@@ -69,7 +69,7 @@ class StreamWriter:
             raise ValueError(f"{message}; call shuffle() on the dataset before map() or filter()")
         if self.run.resume:
             message = "resume=True is not supported for a dataset with functions"
-            raise ValueError(f"{message}, because it would call the functions again")
+            raise ValueError(f"{message}, because map and filter functions would be called again")
         storage = self.run.choose_output_storage(self.destination)
         output = DatasetOutput(storage, self.destination, self.format, self.outputs.shard_options())
         try:

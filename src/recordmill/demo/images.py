@@ -142,7 +142,7 @@ def voc_palette() -> NDArray[np.uint8]:
     return palette
 
 
-def mark_class_borders(indices: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def ignore_class_borders(indices: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Set pixels at the border between two classes to 255, the index that VOC excludes from evaluation."""
     differs = np.zeros(indices.shape, np.bool_)
     rows, columns = indices[1:] != indices[:-1], indices[:, 1:] != indices[:, :-1]
@@ -178,7 +178,7 @@ def _make_digit_scene(images: NDArray[np.uint8], labels: NDArray[np.int64]) -> t
         canvas.paste(digit, (left, top))
         ink = np.asarray(digit) >= _INK_LEVEL
         indices[top : top + _DIGIT_SIDE, left : left + _DIGIT_SIDE][ink] = label + 1
-    return canvas, mark_class_borders(indices)
+    return canvas, ignore_class_borders(indices)
 
 
 def _segment_by_brightness(image: Any) -> NDArray[np.uint8]:
@@ -186,7 +186,7 @@ def _segment_by_brightness(image: Any) -> NDArray[np.uint8]:
 
     smooth = gaussian(np.asarray(image.convert("L"), np.float64), sigma=2)
     thresholds = threshold_multiotsu(smooth, classes=_NUM_SEGMENTS)
-    return mark_class_borders(np.digitize(smooth, thresholds).astype(np.uint8))
+    return ignore_class_borders(np.digitize(smooth, thresholds).astype(np.uint8))
 
 
 def _enlarge_digit(image: NDArray[np.uint8]) -> Any:

@@ -245,7 +245,7 @@ def _concatenate_exactly(arrays: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _choose_kind(name: str, flat: NDArray[Any], kinds: Collection[str]) -> Kind:
-    """Choose the feature kind of numbers that have no entry in a schema; raise FeatureError if none of `kinds` fits."""
+    """Choose a kind for a numeric feature that has no schema; raise FeatureError if none of `kinds` fits."""
     number_type = flat.dtype
     if flat.dtype == object:
         is_integer = _mark_integers(name, flat, " or ".join(kinds))

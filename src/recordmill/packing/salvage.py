@@ -1,4 +1,4 @@
-"""`salvage`: copy the sound records of damaged shards to new shards, and report what was lost."""
+"""`salvage`: copy the intact records of damaged shards to new shards, and report what was lost."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from recordmill.shards.completeness import Selection, select_shards
 from recordmill.shards.dataset_output import DatasetDescription, DatasetOutput, ShardOptions
 from recordmill.shards.foreign_index import read_foreign_index
 from recordmill.shards.index import IndexMode
+from recordmill.shards.intact_records import IntactRecords, find_intact_records
 from recordmill.shards.lost_ranges import LostRange, LostRanges, find_lost_ranges
 from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard, open_shard
 from recordmill.shards.output import ShardOutput, check_payload_size, companion_paths, frame_payloads
 from recordmill.shards.paths import Paths, list_paths
 from recordmill.shards.sidecar import Sidecar
-from recordmill.shards.sound_records import SoundRecords, find_sound_records
 from recordmill.shards.spanning import group_spanning_files
 from recordmill.storage.addresses import check_path
 from recordmill.storage.base import Storage
@@ -117,11 +117,11 @@ def salvage(  # noqa: PLR0913 (the options of one command)
     max_decompressed_bytes: int | None = None,
     max_record_bytes: int = DEFAULT_MAX_RECORD_BYTES,
 ) -> SalvageResult:
-    """Copy all sound records of damaged shards to new shards, and report what was lost.
+    """Copy all intact records of damaged shards to new shards, and report what was lost.
 
     Payloads are copied unchanged, even if the new shards have another format. There is one new shard per source file; a
-    file without a sound record results in an empty shard, or in none if the format cannot store empty shards. Nothing
-    is written if there is no sound record at all. The sources and the files beside them are not changed.
+    file without an intact record results in an empty shard, or in none if the format cannot store empty shards. Nothing
+    is written if there is no intact record at all. The sources and the files beside them are not changed.
 
     Records after damage are found by means of the sidecar index, if the shard has one, and otherwise by the checksums
     of TFRecord or the magic words of RecordIO. In OFRecord without an index, records after a damaged length are lost.
@@ -216,7 +216,7 @@ def salvage_shards(
     options: Mapping[str, Any],
     payload: str | None,
 ) -> SalvageResult:
-    """Copy the sound records of shards to new shards; `options` are keyword arguments of `open_shard`."""
+    """Copy the intact records of shards to new shards; `options` are keyword arguments of `open_shard`."""
     selection = select_shards(source, storage)
     selection.raise_if_interrupted(storage)
     files = selection.files
@@ -320,13 +320,13 @@ class _Salvage:
         self._options, self._payload = options, payload
         self._paths = dataset.shard_paths(len(selection.files))
         self._lost: list[LostRanges] = []
-        # Schema, payload codec and class names that the writer saved, for each shard with sound records.
+        # Schema, payload codec and class names that the writer saved, for each shard with intact records.
         self._schemas: list[tuple[Schema | None, str | None]] = []
         self._classes: list[list[str] | None] = []
 
     def run(self) -> SalvageResult:
         for files in group_spanning_files(self._selection.files, self._options, self._storage):
-            self._copy_sound_records(files)
+            self._copy_intact_records(files)
         outputs = self._dataset.outputs
         if any(output.num_records for output in outputs):
             self._commit()
@@ -352,11 +352,11 @@ class _Salvage:
         self._dataset.rename_shards(outputs)
         self._dataset.commit(outputs, DatasetDescription(schema, payload, classes))
 
-    def _copy_sound_records(self, files: Sequence[str]) -> None:
-        """Copy the sound records of one file, or of consecutive files with records that span two files."""
+    def _copy_intact_records(self, files: Sequence[str]) -> None:
+        """Copy the intact records of one file, or of consecutive files with records that span two files."""
         try:
             shard = open_shard(files, **self._options, storage=self._storage)
-            records = find_sound_records(shard, self._payload)
+            records = find_intact_records(shard, self._payload)
         except ShardChangedError:
             raise
         except RecordmillError as error:
@@ -386,7 +386,7 @@ class _Salvage:
             output.finish()
         return output
 
-    def _copy_piece(self, records: SoundRecords, rows: slice, output: ShardOutput, keys: list[str] | None) -> None:
+    def _copy_piece(self, records: IntactRecords, rows: slice, output: ShardOutput, keys: list[str] | None) -> None:
         shard, frames = records.inspection.shard, records.frames[rows]
         with native_errors(shard.name):
             blocks = _core.fetch(shard.source, shard.format.framing.kind, frames.offsets, frames.lengths)
@@ -394,7 +394,7 @@ class _Salvage:
         self._check_storable(records, rows.start, np.diff(payloads.row_splits))
         output.append(frame_payloads(output.format, payloads), None if keys is None else keys[rows])
 
-    def _check_storable(self, records: SoundRecords, first: int, lengths: NDArray[np.int64]) -> None:
+    def _check_storable(self, records: IntactRecords, first: int, lengths: NDArray[np.int64]) -> None:
         """Raise InputError if the format of the destination cannot store one of the payloads."""
         inspection = records.inspection
         for row in (int(lengths.argmax()), int(lengths.argmin())):
@@ -413,8 +413,8 @@ class _Salvage:
                     hint="choose another format for the new shards with format=...",
                 ) from None
 
-    def _find_keys(self, records: SoundRecords) -> list[str] | None:
-        """Return the keys of the sound records from the source's index file; None if keys are missing or not needed."""
+    def _find_keys(self, records: IntactRecords) -> list[str] | None:
+        """Return the keys of the intact records in the index file; None if a key is missing or keys are not needed."""
         shard = records.inspection.shard
         if not self._format.index_on_write or len(shard.paths) > 1:
             return None

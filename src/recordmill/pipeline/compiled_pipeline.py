@@ -93,7 +93,7 @@ class Origin(Protocol):
         ...
 
     def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
-        """Read the samples at `positions`. `requested` contains their positions in the dataset, for error messages."""
+        """Read samples of this origin. `requested` contains their positions in the dataset, for error messages."""
         ...
 
     def fingerprint(self) -> str:

@@ -56,7 +56,7 @@ CreatePool = Callable[[Callable[[int], Any]], WorkerPool]
 
 @dataclass(slots=True)
 class BatchResult:
-    """Elements that one job has built, with times, sizes and skipped samples.
+    """The elements that one job built, and the times, sizes and skipped samples of the job.
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ class _CallCosts:
         return min(self._locked) < _MIN_GAIN * sum(self._concurrent) / len(self._concurrent)
 
     def avoid_lock(self) -> None:
-        """Make the lock appear slow, so that calls are concurrent until the lock is measured again."""
+        """Discard the measured times with the lock, so that calls run without it until it is measured again."""
         self._locked, self._num_overlapping = [inf] * _NUM_MEASURED, 0
 
     def add(self, started: float, ended: float, count: int, num_threads: float, *, locked: bool) -> None:

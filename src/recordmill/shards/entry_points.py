@@ -206,7 +206,7 @@ class EntryPointWriter:
 
 
 def _create_entry_point_file(shard: OpenShard) -> tuple[Storage, OutputFile | None]:
-    """Create the entry point file in the first writable location; the file is None if no location is writable."""
+    """Create the entry point file in the first writable location; return its storage, and the file or None."""
     locations = sidecar_locations(shard.storage, shard.paths[0], ENTRY_POINTS_SUFFIX, writable=True)
     for storage, path in locations:
         with contextlib.suppress(WriteError):

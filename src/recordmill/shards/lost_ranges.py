@@ -1,4 +1,4 @@
-"""The byte ranges of a damaged shard that contain no sound records, and the number of records that were in them."""
+"""The byte ranges of a damaged shard that contain no intact records, and the number of records that were in them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill.shards.intact_records import ONE_RECORD, DamagedArea, IntactRecords, list_gaps
 from recordmill.shards.native_errors import native_errors
-from recordmill.shards.sound_records import ONE_RECORD, DamagedArea, SoundRecords, list_gaps
 from recordmill.shards.verify import STREAM_FAULTS, Inspection
 from recordmill.types import Fault
 
@@ -81,8 +81,8 @@ class LostRanges:
     is_exact: bool
 
 
-def find_lost_ranges(records: SoundRecords) -> LostRanges:
-    """Find the bytes of a shard that are not part of sound records."""
+def find_lost_ranges(records: IntactRecords) -> LostRanges:
+    """Find the bytes of a shard that are not part of intact records."""
     starts, stops = list_gaps(records.inspection, records.frames)
     is_lost = starts < stops
     # The range of a fault after the last record may be empty, for example if the end of a compressed stream is missing.
@@ -113,7 +113,7 @@ def _select_faults(area: DamagedArea, start: int, stop: int) -> list[Fault]:
 
 
 def _count_records(
-    records: SoundRecords, starts: NDArray[np.int64], stops: NDArray[np.int64]
+    records: IntactRecords, starts: NDArray[np.int64], stops: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Count the records of the index in each range, and estimate the number of records that are not in the index."""
     frames, index = records.frames, records.inspection.index

@@ -46,7 +46,7 @@ class Report:
     Parameters
     ----------
     num_records : int
-        Number of sound records.
+        Number of intact records.
     faults : list of Fault
         First the missing, foreign and replaced shards of whole datasets. Then the faults inside the shards, in the
         order of shards and offsets, at most 10,000 per shard.
@@ -100,7 +100,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """The sound records and the faults of one shard.
+    """The intact records and the faults of one shard.
 
     Parameters
     ----------
@@ -109,10 +109,10 @@ class Inspection:
         Sidecar of the shard with which the records were compared.
     codec : PayloadCodec or None
         Codec with which the payloads were parsed; None if they were not parsed.
-    sound : FrameIndex
-        Frames of the sound records.
+    intact : FrameIndex
+        Frames of the intact records.
     faults : list of Fault
-        The first faults, in the order of their offsets. `Fault.record` counts sound records and faults.
+        The first faults, in the order of their offsets. `Fault.record` counts intact records and faults.
     num_faults : int
         Number of all faults.
     """
@@ -120,7 +120,7 @@ class Inspection:
     shard: OpenShard
     index: ShardIndex | None
     codec: PayloadCodec | None
-    sound: FrameIndex
+    intact: FrameIndex
     faults: list[Fault]
     num_faults: int
 
@@ -131,13 +131,13 @@ class Inspection:
 
     def list_gaps(self) -> list[int]:
         """Return the number of intact records before each fault."""
-        num_sound = len(self.sound)
-        ordinals = [num_sound if fault.record is None else fault.record for fault in self.faults]
-        return [min(ordinal - number, num_sound) for number, ordinal in enumerate(ordinals)]
+        num_intact = len(self.intact)
+        ordinals = [num_intact if fault.record is None else fault.record for fault in self.faults]
+        return [min(ordinal - number, num_intact) for number, ordinal in enumerate(ordinals)]
 
     def find_ordinal(self, offset: int) -> int:
-        """Return the position of the record at an offset among all records, sound and damaged."""
-        row = int(np.searchsorted(self.sound.offsets, offset))
+        """Return the position of the record at an offset among all records, intact and damaged."""
+        row = int(np.searchsorted(self.intact.offsets, offset))
         return row + sum(gap <= row for gap in self.list_gaps())
 
 
@@ -184,7 +184,7 @@ def verify_shard(
     if len(files) == 1:
         selection.compare(_describe_content(inspection))
     guarantees = {shard.format.name: _describe_guarantees(inspection)}
-    return Report(len(inspection.sound), inspection.faults[:_MAX_FAULTS], inspection.num_faults, guarantees)
+    return Report(len(inspection.intact), inspection.faults[:_MAX_FAULTS], inspection.num_faults, guarantees)
 
 
 def _describe_content(inspection: Inspection) -> ShardContent:
@@ -193,7 +193,7 @@ def _describe_content(inspection: Inspection) -> ShardContent:
         counts, probes = (sidecar.num_stored_bytes, sidecar.num_records), sidecar.probes
     else:
         num_bytes = shard.source.num_stored_bytes or 0
-        counts = num_bytes, len(inspection.sound) + inspection.num_faults
+        counts = num_bytes, len(inspection.intact) + inspection.num_faults
         with native_errors(shard.name):
             probes = compute_probes(shard.source, num_bytes)
     return ShardContent(shard.paths[0], *counts, probes, lambda: inspection.num_faults > 0)
@@ -207,7 +207,7 @@ def find_index(shard: OpenShard) -> ShardIndex | None:
 
 
 def inspect_shard(shard: OpenShard, index: ShardIndex | None, codec: PayloadCodec | None) -> Inspection:
-    """Find the sound records and the faults of a shard; also parse the payloads, unless the codec is None."""
+    """Find the intact records and the faults of a shard; also parse the payloads, unless the codec is None."""
     sidecar = None if index is None else index.sidecar
     with native_errors(shard.name):
         _, native_faults, num_faults, _, *blocks = _core.verify(
@@ -216,13 +216,13 @@ def inspect_shard(shard: OpenShard, index: ShardIndex | None, codec: PayloadCode
             None if codec is None else codec.kind,
             index=None if sidecar is None else _native_index(sidecar),
         )
-    sound = FrameIndex(*(np.frombuffer(memoryview(block), np.int64) for block in blocks))
+    intact = FrameIndex(*(np.frombuffer(memoryview(block), np.int64) for block in blocks))
     faults = [_convert_fault(shard.name, fault) for fault in native_faults]
     is_cut = index is not None and index.condition == "truncated"
     if sidecar is not None and is_cut and not any(fault.kind.startswith("truncated") for fault in faults):
         faults.append(_truncation_fault(shard, sidecar))
         num_faults += 1
-    return Inspection(shard, index, codec, sound, faults, num_faults)
+    return Inspection(shard, index, codec, intact, faults, num_faults)
 
 
 def choose_codec(shard: OpenShard, index: ShardIndex | None, payload: str | None) -> PayloadCodec | None:
@@ -259,11 +259,11 @@ def _truncation_fault(shard: OpenShard, sidecar: Sidecar) -> Fault:
 def _describe_guarantees(inspection: Inspection) -> list[str]:
     """Return sentences that state which faults this verification could detect, and which it could not."""
     shard, sidecar, codec = inspection.shard, inspection.sidecar, inspection.codec
-    sound, faults = inspection.sound, inspection.faults
+    intact, faults = inspection.intact, inspection.faults
     framing = shard.format.framing
     num_different = sum(fault.kind == "sidecar_checksum" for fault in faults)
-    num_compared = 0 if sidecar is None else _count_compared_records(sidecar, sound) + num_different
-    lines = [_describe_checksums(framing.has_checksum, len(sound) + num_different, num_compared)]
+    num_compared = 0 if sidecar is None else _count_compared_records(sidecar, intact) + num_different
+    lines = [_describe_checksums(framing.has_checksum, len(intact) + num_different, num_compared)]
     if sidecar is None and len(shard.paths) == 1 and any(load_sidecars(shard.paths[0], shard.storage)):
         lines.append("the sidecar index was not used: it belongs to another file or to an earlier version of this file")
     if not framing.can_resync and sidecar is None:
@@ -271,16 +271,16 @@ def _describe_guarantees(inspection: Inspection) -> list[str]:
     if shard.compression is not None and not any(fault.kind in STREAM_FAULTS for fault in faults):
         lines.append(f"the {shard.compression} stream was compared with its checksum")
     if codec is not None and codec.kind is not None:
-        num_large = int(np.count_nonzero(sound.lengths > _MAX_PARSED_BYTES))
+        num_large = int(np.count_nonzero(intact.lengths > _MAX_PARSED_BYTES))
         exception = f", except {num_large} larger than 64 MiB" if num_large else ""
         lines.append(f"every payload was parsed as {codec.name}{exception}")
     return lines
 
 
-def _count_compared_records(sidecar: Sidecar, sound: FrameIndex) -> int:
-    """Return the number of sound records whose payloads were compared with checksums in the sidecar."""
+def _count_compared_records(sidecar: Sidecar, intact: FrameIndex) -> int:
+    """Return the number of intact records whose payloads were compared with checksums in the sidecar."""
     num_checksums = 0 if sidecar.checksums is None else len(sidecar.checksums)
-    return int(np.count_nonzero(np.isin(sound.offsets, sidecar.index.offsets[:num_checksums])))
+    return int(np.count_nonzero(np.isin(intact.offsets, sidecar.index.offsets[:num_checksums])))
 
 
 def _describe_checksums(has_checksum: bool, num_records: int, num_compared: int) -> str:

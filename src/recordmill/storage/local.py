@@ -250,7 +250,7 @@ def convert_write_errors(path: str, action: str) -> Iterator[None]:
 
 
 def _rename_without_overwrite(old: str, new: str) -> None:
-    """Rename a file; raise FileExistsError instead of replacing a file with the new name."""
+    """Rename a file; raise FileExistsError if the new name exists, without changing either file."""
     try:
         os.link(old, new)
     except FileExistsError:

@@ -25,7 +25,7 @@ class CachedRange:
         return self._part
 
     def cancel(self) -> bool:
-        """Return False, because the range is already available."""
+        """Return False: a range that is already available cannot be canceled."""
         return False
 
 

@@ -54,7 +54,7 @@ class RemoteOutputFile:
         self.path, self._storage, self._overwrite = path, storage, overwrite
         self.temporary = temporary_path(*posixpath.split(path))
         self._buffer = bytearray()
-        # The upload takes its parts from this queue. None ends the upload, and an exception aborts it.
+        # The upload takes its parts from this queue. The value None ends the upload, and an exception aborts it.
         self._parts: queue.Queue[bytes | Exception | None] = queue.Queue(1)
         self._upload: Future[None] | None = None
         self._is_open = True

@@ -118,7 +118,7 @@ def _compute_width(step: int) -> float:
 
 
 def _compute_left_edges(bins: NDArray[np.int64], step: int) -> NDArray[np.float64]:
-    """Return the left edges of bins. For common widths, they are the floats nearest to the decimal numbers."""
+    """Return the left edges of bins. Each edge is the float nearest to its decimal value, such as 0.3, if possible."""
     numbers, exponent = bins * (1.0 + step % 2), step // 2
     with np.errstate(over="ignore"):
         edges: NDArray[Any] = numbers * 10.0**exponent if exponent >= 0 else numbers / 10.0**-exponent

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.conversion.selection import filter_records, parse_condition, read_feature, read_numbers
+from recordmill.conversion.selection import filter_records, parse_condition, read_feature, read_numeric_feature
 from recordmill.conversion.source import Positions, ShardRecords
 from recordmill.errors import FeatureError
 from recordmill.suggestions import suggest_name
@@ -113,7 +113,7 @@ def _compute_sort_keys(
         ranks = np.empty(len(values), np.int64)
         ranks[by_value] = np.arange(len(values))
         return ranks[codes], np.array([value is None for value in values], bool)[codes]
-    numbers, is_missing = read_numbers(source, name, positions, np.result_type(*kinds), job.advance)
+    numbers, is_missing = read_numeric_feature(source, name, positions, np.result_type(*kinds), job.advance)
     is_missing |= numbers != numbers  # noqa: PLR0124 (NaN)
     numbers[is_missing] = 0
     return np.unique(numbers, return_inverse=True)[1], is_missing

@@ -142,7 +142,7 @@ class PyDataset:
             self.set_epoch(epoch)
 
     def batch_ends(self, batch: int) -> None:
-        """Store the last batch of this epoch on which the model was trained; the callback calls this method."""
+        """Store the number of the last batch of this epoch that was used for training; called by the callback."""
         self._num_trained = min(self._start + batch + 1, self._num_batches)
 
     def state_dict(self) -> dict[str, Any]:

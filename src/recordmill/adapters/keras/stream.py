@@ -111,7 +111,7 @@ class Stream:
         self._trained = self._trained or self._start
 
     def batch_ends(self, batch: int) -> None:
-        """Store the last batch of this epoch on which the model was trained; the callback calls this method."""
+        """Store the number of the last batch of this epoch that was used for training; called by the callback."""
         while self._step <= batch and self._pending:
             self._trained = self._pending.popleft()
             self._step += 1

@@ -11,7 +11,7 @@ MAX_LISTED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class RenamedKey:
-    """A key that is not used as a file name.
+    """A key for which the export chose another file name.
 
     Parameters
     ----------

@@ -131,7 +131,7 @@ def bytes_appended(shard: IntactShard) -> Iterator[Damage]:
 
 
 def zero_hole(shard: IntactShard) -> Iterator[Damage]:
-    """Set the header, the whole frame or part of the payload to zero. Readers cannot detect zeros in the payload."""
+    """Set the header, the frame, or a part of the payload to zero. Readers cannot detect damage inside the payload."""
     middle = shard.frames[shard.middle]
     for name, end in [("header", HEADER_BYTES), ("whole_record", len(middle))]:
         data = shard.replace_frame(shard.middle, zero_range(middle, 0, end))

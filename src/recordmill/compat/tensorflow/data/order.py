@@ -20,7 +20,7 @@ from recordmill.compat.tensorflow.data.elements import (
 )
 from recordmill.concurrency.prefetch import Prefetcher
 
-# Largest `count` for which `Skip.sample_values` skips elements, because these may be header lines of files.
+# `Skip.sample_values` skips elements only up to this `count`: short skips usually skip the header lines of files.
 _MAX_HEADER_ELEMENTS = 16
 _AUTOTUNE_DEPTH = 2
 # Number of random positions that are drawn at once, because single draws from a NumPy generator are slow.

@@ -72,7 +72,7 @@ def resize_with_pad(
 
 
 def compute_output_size(pixels: NDArray[Any], size: Any, *, preserve_aspect_ratio: bool) -> Size:
-    """Return the output (height, width). If the aspect ratio is kept, compute it in float32, as in TensorFlow."""
+    """Return the output size (height, width). If the aspect ratio is kept, the size is computed in float32."""
     if pixels.ndim not in (3, 4):
         raise ValueError(f"images must have 3 or 4 dimensions, got shape {pixels.shape}")
     try:

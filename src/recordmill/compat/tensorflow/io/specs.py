@@ -27,7 +27,7 @@ from recordmill.compat.tensorflow.io.features import (
 
 Form = Literal["fixed", "padded", "sparse", "ragged"]
 _KINDS = {"string": "bytes", "float32": "float32", "int64": "int64"}
-# Maps features to their cached `ParsingSpec`. It is small, because programs parse few sets of features.
+# Cache that maps features to their `ParsingSpec`. The cache is small, because programs parse few sets of features.
 _CACHE: dict[Any, ParsingSpec] = {}
 _MAX_CACHED = 64
 

@@ -40,7 +40,7 @@ _OVERLAP_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class DamagedArea:
-    """A range of bytes between two sound records, and the faults in this range."""
+    """A range of bytes between two intact records, and the faults in this range."""
 
     start: int
     stop: int
@@ -48,7 +48,7 @@ class DamagedArea:
 
 
 @dataclass(frozen=True, slots=True)
-class SoundRecords:
+class IntactRecords:
     """The records of a shard that can be copied.
 
     Parameters
@@ -65,7 +65,7 @@ class SoundRecords:
     areas: list[DamagedArea]
 
 
-def find_sound_records(shard: OpenShard, payload: str | None) -> SoundRecords:
+def find_intact_records(shard: OpenShard, payload: str | None) -> IntactRecords:
     """Find the records of a shard that can be copied; `payload` has the same meaning as in `verify`."""
     index = find_index(shard)
     inspection = _inspect(shard, index, payload)
@@ -73,15 +73,15 @@ def find_sound_records(shard: OpenShard, payload: str | None) -> SoundRecords:
         index = None
         inspection = _inspect(shard, index, payload)
     num_unparsed = _count_unparsed(inspection)
-    if payload == "auto" and num_unparsed > _MAX_UNPARSED * (len(inspection.sound) + num_unparsed):
+    if payload == "auto" and num_unparsed > _MAX_UNPARSED * (len(inspection.intact) + num_unparsed):
         inspection = inspect_shard(shard, index, None)
-    records = SoundRecords(inspection, inspection.sound, list(_list_areas(inspection)))
+    records = IntactRecords(inspection, inspection.intact, list(_list_areas(inspection)))
     with native_errors(shard.name):
         return _add_hidden_records(_add_padded_records(records))
 
 
 def _inspect(shard: OpenShard, index: ShardIndex | None, payload: str | None) -> Inspection:
-    # A record with a correct checksum is sound, even if its payload cannot be parsed.
+    # A record with a correct checksum is intact, even if its payload cannot be parsed.
     is_checked = shard.format.framing.has_checksum or _has_all_checksums(index)
     codec = None if is_checked and payload == "auto" else choose_codec(shard, index, payload)
     return inspect_shard(shard, index, codec)
@@ -95,7 +95,7 @@ def _has_all_checksums(index: ShardIndex | None) -> bool:
 
 def _describes_other_file(inspection: Inspection, index: ShardIndex) -> bool:
     """Return True if the index was written for an earlier shard of the same size, which has been replaced."""
-    if index.condition != "damaged" or inspection.num_faults <= len(inspection.sound):
+    if index.condition != "damaged" or inspection.num_faults <= len(inspection.intact):
         return False
     with native_errors(inspection.shard.name):
         return not has_any_equal_block(index.sidecar, inspection.shard.source)
@@ -122,7 +122,7 @@ def _count_unparsed(inspection: Inspection) -> float:
 
 
 def _list_areas(inspection: Inspection) -> Iterator[DamagedArea]:
-    starts, stops = list_gaps(inspection, inspection.sound)
+    starts, stops = list_gaps(inspection, inspection.intact)
     groups: dict[int, list[Fault]] = {}
     for gap, fault in zip(inspection.list_gaps(), inspection.faults, strict=True):
         groups.setdefault(gap, []).append(fault)
@@ -130,7 +130,7 @@ def _list_areas(inspection: Inspection) -> Iterator[DamagedArea]:
         yield DamagedArea(int(starts[gap]), int(stops[gap]), faults)
 
 
-def _add_hidden_records(records: SoundRecords) -> SoundRecords:
+def _add_hidden_records(records: IntactRecords) -> IntactRecords:
     """Add the records that begin inside damaged frames, and remove frames in which other records begin.
 
     `verify` skips a damaged frame as a whole. In a format without checksums, a frame whose length is damaged may look
@@ -158,10 +158,10 @@ def _may_hide_records(area: DamagedArea, num_indexed_bytes: int, starts: NDArray
     return starts is not None or len(area.faults) > 1
 
 
-def _find_record_starts(records: SoundRecords, begin: int) -> NDArray[np.int64] | None:
+def _find_record_starts(records: IntactRecords, begin: int) -> NDArray[np.int64] | None:
     """Find the offsets after `begin` where records certainly begin; return None if the format does not show them.
 
-    The size of a damaged compressed stream is unknown, so the search in it ends at the last sound record.
+    The size of a damaged compressed stream is unknown, so the search in it ends at the last intact record.
     """
     shard, frames = records.inspection.shard, records.frames
     find_starts, starts = shard.format.framing.find_starts, [np.zeros(0, np.int64)]
@@ -186,7 +186,7 @@ def _find_overlong_frames(frames: FrameIndex, starts: NDArray[np.int64]) -> list
     return list(np.unique(rows[is_inside]).tolist())
 
 
-def _replace_overlong_frames(records: SoundRecords, rows: list[int], known: NDArray[np.int64]) -> SoundRecords:
+def _replace_overlong_frames(records: IntactRecords, rows: list[int], known: NDArray[np.int64]) -> IntactRecords:
     """Remove the frames at `rows`, because their lengths are wrong, and add the frames that begin inside them."""
     inspection, frames = records.inspection, records.frames
     starts, stops = frames.offsets[rows], list_gaps(inspection, frames)[1][np.array(rows) + 1]
@@ -196,7 +196,7 @@ def _replace_overlong_frames(records: SoundRecords, rows: list[int], known: NDAr
         DamagedArea(start, stop, [Fault("bad_length", inspection.shard.name, None, start, _TOO_LONG)])
         for start, stop in zip(starts.tolist(), (starts + frames.lengths[rows]).tolist(), strict=True)
     ]
-    return SoundRecords(inspection, _merge_frames(kept, added), records.areas + areas)
+    return IntactRecords(inspection, _merge_frames(kept, added), records.areas + areas)
 
 
 def _merge_areas(areas: list[DamagedArea]) -> list[DamagedArea]:
@@ -219,12 +219,12 @@ def _find_frames_inside(
         if starts is None:
             found += _find_frames_at_all_bytes(inspection, begin + 1, stop)
         else:
-            candidates = _find_frames_at_starts(inspection, begin + 1, stop, starts)
+            candidates = _find_frames_at_candidates(inspection, begin + 1, stop, starts)
             found += [frame for frame in candidates if _is_payload_intact(inspection, frame)]
     return found
 
 
-def _find_frames_at_starts(
+def _find_frames_at_candidates(
     inspection: Inspection, begin: int, stop: int, starts: NDArray[np.int64]
 ) -> Iterator[tuple[int, int]]:
     """Yield the complete frames that begin at one of `starts` and do not extend beyond the next start."""
@@ -261,7 +261,7 @@ def _find_frames_at_all_bytes(inspection: Inspection, begin: int, stop: int) -> 
             num_rereadable -= length
 
 
-def _add_padded_records(records: SoundRecords) -> SoundRecords:
+def _add_padded_records(records: IntactRecords) -> IntactRecords:
     """Add the records whose only fault is padding that is not zero, because padding is not part of the payload."""
     inspection = records.inspection
     if not any(fault.kind == "bad_padding" for fault in inspection.faults):
@@ -276,11 +276,11 @@ def _add_padded_records(records: SoundRecords) -> SoundRecords:
 
     areas = [replace(area, faults=list(filter(is_remaining, area.faults))) for area in records.areas]
     areas = [area for area in areas if area.faults]
-    return SoundRecords(inspection, _merge_frames(records.frames, added), areas)
+    return IntactRecords(inspection, _merge_frames(records.frames, added), areas)
 
 
 def _find_padded_frames(inspection: Inspection) -> Iterator[tuple[int, int]]:
-    """Yield the complete frames that are not sound.
+    """Yield the complete frames that are not intact.
 
     A frame directly before other damage is omitted. Bytes may have been inserted into its payload, so that the bytes at
     the position of the padding belong to the payload.
@@ -290,7 +290,7 @@ def _find_padded_frames(inspection: Inspection) -> Iterator[tuple[int, int]]:
     offsets, lengths = np.asarray(blocks[0]), np.asarray(blocks[1])
     is_complete = np.ones(len(offsets) + 1, np.bool_)
     is_complete[[fault[1] or 0 for fault in blocks[3]]] = False
-    is_padded = is_complete[:-1] & is_complete[1:] & ~np.isin(offsets, inspection.sound.offsets)
+    is_padded = is_complete[:-1] & is_complete[1:] & ~np.isin(offsets, inspection.intact.offsets)
     if inspection.sidecar is not None:
         is_padded &= _matches_index(offsets, lengths, inspection.sidecar)
     yield from zip(offsets[is_padded].tolist(), lengths[is_padded].tolist(), strict=True)
