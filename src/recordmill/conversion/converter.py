@@ -43,7 +43,7 @@ class ConvertedChunk:
 
 
 @dataclass(slots=True)
-class _Part:
+class _FramedRows:
     """Framed records of a subset of the rows of a chunk."""
 
     rows: Ints
@@ -94,9 +94,9 @@ class Converter:
         """Convert the records at the given positions; the first of them becomes record `first` of the output."""
         format_, target = get_format(self.format), PAYLOADS[self.payload]
 
-        def build(codec: PayloadCodec, payloads: Ragged, rows: Ints) -> list[_Part]:
+        def build(codec: PayloadCodec, payloads: Ragged, rows: Ints) -> list[_FramedRows]:
             if self.changes.is_empty and codec is target:
-                return [_Part(rows, frame_payloads(format_, payloads), rows + first)]
+                return [_FramedRows(rows, frame_payloads(format_, payloads), rows + first)]
             return list(self._convert_columns(format_, target, parse_exactly(codec, payloads), rows, first))
 
         outcome = self.source.apply(positions, build, self.on_error)
@@ -109,7 +109,7 @@ class Converter:
 
     def _convert_columns(
         self, format_: Format, target: PayloadCodec, parsed: list[ParsedRecords], rows: Ints, first: int
-    ) -> Iterator[_Part]:
+    ) -> Iterator[_FramedRows]:
         start = 0
         for records in parsed:
             part = rows[start : start + records.num_records]
@@ -119,11 +119,13 @@ class Converter:
             yield _frame_records(format_, target, changed, part, first)
 
 
-def _frame_records(format_: Format, target: PayloadCodec, records: ParsedRecords, rows: Ints, first: int) -> _Part:
+def _frame_records(
+    format_: Format, target: PayloadCodec, records: ParsedRecords, rows: Ints, first: int
+) -> _FramedRows:
     keys, columns = rows + first, records.columns
     schema = Schema({name: _create_feature(column) for name, column in columns.items()})
     if target is RAW:
-        return _Part(rows, frame_payloads(format_, next(iter(columns.values())).strings()), keys, schema)
+        return _FramedRows(rows, frame_payloads(format_, next(iter(columns.values())).strings()), keys, schema)
     if target.name == "irheader":
         columns = _complete_image_record(columns, keys)
         schema = Schema({name: column.feature for name, column in columns.items()})
@@ -138,7 +140,7 @@ def _frame_records(format_: Format, target: PayloadCodec, records: ParsedRecords
         for name, column in columns.items()
     ]
     assert target.kind is not None  # noqa: S101 (only RAW has none)
-    return _Part(rows, frame_columns(format_, target.kind, len(rows), args), keys, schema)
+    return _FramedRows(rows, frame_columns(format_, target.kind, len(rows), args), keys, schema)
 
 
 def _create_feature(column: Column) -> Any:
@@ -185,7 +187,7 @@ def _column_to_args(key: bytes, column: Column, *, scalar: bool) -> ColumnArgs:
     )
 
 
-def _sort_parts(parts: list[_Part]) -> list[_Part]:
+def _sort_parts(parts: list[_FramedRows]) -> list[_FramedRows]:
     """Sort parts by their rows. Sorting is only necessary for chunks from several collections."""
     rows = np.concatenate([part.rows for part in parts]) if parts else np.empty(0, np.int64)
     if (np.diff(rows) > 0).all():
@@ -202,7 +204,7 @@ def _sort_parts(parts: list[_Part]) -> list[_Part]:
         np.concatenate([part.framed.lengths for part in parts])[order],
         None if checksums[0] is None else np.concatenate([sums for sums in checksums if sums is not None])[order],
     )
-    return [_Part(rows[order], framed, np.concatenate([part.keys for part in parts])[order])]
+    return [_FramedRows(rows[order], framed, np.concatenate([part.keys for part in parts])[order])]
 
 
 _converter: Converter | None = None

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from recordmill.decode.columns import byte_rows, parse_columns, take_column_rows
+from recordmill.decode.columns import convert_to_byte_rows, parse_columns, take_column_rows
 from recordmill.decode.features.boxes import decode_box_column, decode_keypoint_column
 from recordmill.decode.features.image import decode_image_column
 from recordmill.decode.features.mask import decode_mask_column
@@ -259,7 +259,7 @@ def _parse_entry_points(entry_points: Any, images: list[str], count: int) -> dic
                 found=f"{len(images)} images",
             )
         entry_points = {images[0]: entry_points}
-    tables = {name: byte_rows(rows, name) for name, rows in entry_points.items() if rows is not None}
+    tables = {name: convert_to_byte_rows(rows, name) for name, rows in entry_points.items() if rows is not None}
     for name, rows in tables.items():
         if name not in images:
             message = "keys of entry_points must be image features"

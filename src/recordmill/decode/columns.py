@@ -116,7 +116,7 @@ class ByteRows(Sequence[memoryview]):
         return (data[start:stop] for start, stop in pairwise(self.splits.tolist()))
 
 
-def byte_rows(column: Any, name: str) -> Sequence[Any]:
+def convert_to_byte_rows(column: Any, name: str) -> Sequence[Any]:
     """Convert a column to a sequence with one byte string per sample; raise FeatureError if it has other values."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "S":
         raise FeatureError(
@@ -148,13 +148,13 @@ def byte_rows(column: Any, name: str) -> Sequence[Any]:
     return rows
 
 
-def native_payloads(payloads: Sequence[Any]) -> Any:
+def convert_for_native_call(payloads: Sequence[Any]) -> Any:
     """Convert byte strings to a form that native functions accept: (data, row splits), or a list of buffers."""
     return (payloads.data, payloads.splits) if isinstance(payloads, ByteRows) else list(payloads)
 
 
 def take_payloads(payloads: Any, rows: NDArray[np.int64]) -> list[Any]:
-    """Return the given rows of a result of `native_payloads`, as a list."""
+    """Return the given rows of a result of `convert_for_native_call`, as a list."""
     if not isinstance(payloads, tuple):
         return [payloads[row] for row in rows.tolist()]
     data, splits = payloads

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.decode.columns import byte_rows
+from recordmill.decode.columns import convert_to_byte_rows
 from recordmill.decode.native import read_headers
 from recordmill.decode.options import MAX_PIXELS
 from recordmill.decode.plan import compile_image_spec
@@ -62,7 +62,7 @@ def image_sizes(
     """
     compiled = compile_image_spec(Image(like=like, orientation=orientation, decoder=decoder))
     headers, errors = read_headers(
-        byte_rows(payloads, "images"),
+        convert_to_byte_rows(payloads, "images"),
         compiled.plan.options,
         upright=compiled.upright,
         max_pixels=max_pixels,
@@ -104,6 +104,6 @@ def find_entry_points(payloads: Any, *, max_share: float = 0.01, threads: int = 
     if isinstance(payloads, Ragged):
         images = payloads
     else:
-        images = Ragged.from_rows([memoryview(row) for row in byte_rows(payloads, "images")])
+        images = Ragged.from_rows([memoryview(row) for row in convert_to_byte_rows(payloads, "images")])
     splits = np.ascontiguousarray(images.row_splits, np.int64)
     return Ragged.from_blocks(*_core.entry_points(images.data, splits, float(max_share), 0, max(1, threads)))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.decode.columns import native_payloads, take_payloads
+from recordmill.decode.columns import convert_for_native_call, take_payloads
 from recordmill.decode.native_image import DAMAGE, Parts, image_error, image_to_array
 from recordmill.decode.options import DecodeOptions
 from recordmill.decode.plan import ImagePlan, MaskPlan, native_options
@@ -80,7 +80,7 @@ def read_headers(
     if decoder == "pillow":
         table, errors = _load_pillow(decoder).read_headers(payloads, options, upright=upright, max_pixels=max_pixels)
         return Headers(table), errors
-    native = native_payloads(payloads)
+    native = convert_for_native_call(payloads)
     numbers, refused = _core.image_headers(native, native_options(options, max_pixels), upright)
     table = np.asarray(numbers).reshape(-1, 7)
     if not refused:

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.decode.columns import byte_rows, native_payloads, take_payloads
+from recordmill.decode.columns import convert_for_native_call, convert_to_byte_rows, take_payloads
 from recordmill.decode.geometry import (
     GeometryPlan,
     GivenGeometry,
@@ -36,7 +36,9 @@ def decode_image_column(state: BatchState, name: str, spec: Image) -> dict[str, 
     points = state.entry_points.get(feature, ())
     if len(points) not in (0, len(rows)):
         points = [points[row] for row in rows.tolist()]
-    plan = plan_images(compiled.plan, payloads, geometry, headers.orientations, scales, colors, native_payloads(points))
+    plan = plan_images(
+        compiled.plan, payloads, geometry, headers.orientations, scales, colors, convert_for_native_call(points)
+    )
     array = state.allocate_output(name, _output_shape(name, images), plan.output.dtype) if spec.stack else None
     out: Any = array if array is not None and len(rows) == state.count else [None] * len(rows)
     for number, error in decode_images(plan, out, state.threads, spec.decoder).items():
@@ -53,7 +55,7 @@ def decode_image_column(state: BatchState, name: str, spec: Image) -> dict[str, 
 def _plan_geometry(state: BatchState, compiled: CompiledImageSpec, feature: str) -> tuple[ImageBatch, Any]:
     """Plan the geometry of all images. Drop the images that cannot be decoded, and store their errors in `state`."""
     spec, rows = compiled.spec, state.valid_rows()
-    payloads = byte_rows(state.column(feature), feature)
+    payloads = convert_to_byte_rows(state.column(feature), feature)
     chosen = payloads if len(rows) == state.count else [payloads[row] for row in rows.tolist()]
     headers, errors = read_headers(
         chosen, compiled.plan.options, upright=compiled.upright, max_pixels=state.max_pixels, decoder=spec.decoder
@@ -75,7 +77,7 @@ def _plan_geometry(state: BatchState, compiled: CompiledImageSpec, feature: str)
         for number in np.flatnonzero(too_large).tolist():
             state.store_error(rows[number], feature, _large_image_error(geometry, number, state.max_pixels))
         images = images[~(too_small | too_large)]
-    native = native_payloads(payloads)
+    native = convert_for_native_call(payloads)
     return images, native if len(images.rows) == state.count else take_payloads(native, images.rows)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.decode.columns import byte_rows, native_payloads
+from recordmill.decode.columns import convert_for_native_call, convert_to_byte_rows
 from recordmill.decode.geometry import GeometryPlan
 from recordmill.decode.native import decode_masks
 from recordmill.decode.options import DecodeOptions, OutputFormat
@@ -22,9 +22,9 @@ Ints = NDArray[np.int64]
 def decode_mask_column(state: BatchState, name: str, spec: Mask) -> dict[str, Any]:
     """Decode the column of masks of one `Mask` spec."""
     feature, rows = spec.feature or name, state.valid_rows()
-    payloads = byte_rows(state.column(feature), feature)
+    payloads = convert_to_byte_rows(state.column(feature), feature)
     chosen = payloads if len(rows) == state.count else [payloads[row] for row in rows.tolist()]
-    plan = _plan_masks(state, spec, rows, native_payloads(chosen))
+    plan = _plan_masks(state, spec, rows, convert_for_native_call(chosen))
     compiled = None if spec.of is None else state.images[spec.of].compiled
     size = None if compiled is None else compiled.size
     array = state.allocate_output(name, size, spec.dtype) if spec.stack and size is not None else None

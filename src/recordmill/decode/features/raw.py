@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.decode.columns import byte_rows, read_lengths
+from recordmill.decode.columns import convert_to_byte_rows, read_lengths
 from recordmill.decode.specs.raw import Raw
 from recordmill.decode.specs.text import Text
 from recordmill.decode.state import BatchState
@@ -22,7 +22,7 @@ def decode_raw_column(state: BatchState, name: str, spec: Raw) -> dict[str, Any]
     column = state.column(feature)
     if spec.stack and _has_equal_rows(column, spec):
         return {name: _copy_whole_column(state, name, spec, column)}
-    payloads = byte_rows(column, feature)
+    payloads = convert_to_byte_rows(column, feature)
     lengths = {side: read_lengths(state.column(side, consume=False), side) for side in spec.shape if type(side) is str}
     rows: list[Any] = [None] * state.count
     for row in state.valid_rows().tolist():
