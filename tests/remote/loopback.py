@@ -226,9 +226,13 @@ class LoopbackServer:
         self.url = f"http://127.0.0.1:{self.port}"
         self._ready.set()
         await self._stop.wait()
-        server.close()
-        for _ in range(10):  # Tasks of connections that were just accepted begin, so that they close them.
+        for listener in server.sockets:
+            self._loop.remove_reader(listener.fileno())
+        for _ in range(
+            10
+        ):  # Connections that were just accepted begin; after `Server.close`, they would fail and leak.
             await asyncio.sleep(0)
+        server.close()
         for task in self._connections:
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)

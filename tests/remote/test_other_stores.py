@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,22 @@ def test_dataset_is_written_as_locally(store: CloudStore, scheme: str, tmp_path:
     assert not store.uploads
     with pytest.raises((FileExistsError, WriteError)):
         rm.convert(tmp_path / "data", address, shards=3, storage_options=store.options)
+
+
+def test_exactly_one_of_several_writers_gets_the_lock(store: CloudStore, scheme: str) -> None:
+    # These servers handle one request at a time. moto checks and creates an object in two steps.
+    address = f"{scheme}://{BUCKET}/data/train"
+
+    def create(number: int) -> rm.ShardWriter | None:
+        try:
+            return rm.ShardWriter(address, shards=2, storage_options=store.options)
+        except rm.DestinationLockedError:
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        writers = [writer for writer in pool.map(create, range(8)) if writer is not None]
+    assert len(writers) == 1
+    writers[0].write({"id": 1})
+    writers[0].write({"id": 2})
+    writers[0].close()
+    assert len(rm.open(address, storage_options=store.options)) == 2

@@ -236,24 +236,6 @@ def test_rejected_record_leaves_nothing(s3: S3Bucket) -> None:
     assert s3.list_keys() == []
 
 
-def test_exactly_one_of_several_writers_gets_the_lock(s3: S3Bucket) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
-    def create(number: int) -> rm.ShardWriter | None:
-        try:
-            return rm.ShardWriter(s3.url("data/train"), shards=2)
-        except rm.DestinationLockedError:
-            return None
-
-    with ThreadPoolExecutor(8) as pool:
-        writers = [writer for writer in pool.map(create, range(8)) if writer is not None]
-    assert len(writers) == 1
-    writers[0].write({"id": 1})
-    writers[0].write({"id": 2})
-    writers[0].close()
-    assert len(rm.open(s3.url("data/train"))) == 2
-
-
 def test_resumed_pack_uploads_only_missing_shards(s3: S3Bucket, photos: Path, tmp_path: Path, proxied: Proxied) -> None:
     class StopError(Exception):
         """Stops a run from its progress function."""
