@@ -228,9 +228,8 @@ class LoopbackServer:
         await self._stop.wait()
         for listener in server.sockets:
             self._loop.remove_reader(listener.fileno())
-        for _ in range(
-            10
-        ):  # Connections that were just accepted begin; after `Server.close`, they would fail and leak.
+        # Connections that were just accepted begin. After `Server.close`, they would fail and leak their sockets.
+        for _ in range(10):
             await asyncio.sleep(0)
         server.close()
         for task in self._connections:
