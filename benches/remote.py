@@ -2,7 +2,8 @@
 
 The server runs on this machine, so client and server share its cores. Each row is a median of runs in turns.
 
-Usage: python -m benches.remote [--folder FOLDER] [--photos N] [--megabytes N] [--rounds N] [--latency-ms N]
+Usage: python -m benches.remote [--folder FOLDER] [--photos N] [--megabytes N] [--no-peers]
+       [--rounds N] [--latency-ms N]
 """
 
 from __future__ import annotations
@@ -112,14 +113,12 @@ def _read_with_obstore(request_bytes: int) -> int:
         return sum(pool.map(request, *zip(*ranges, strict=True)))
 
 
-def measure_photos(root: Path, photos: int, rounds: int, latency_ms: float) -> None:
+def measure_photos(root: Path, photos: int, rounds: int, latency_ms: float, *, with_peers: bool) -> None:
     """Compare decoded photos from the server with local ones and with the peers, without and with a cache."""
     import recordmill as rm
 
     _write_photos(root / "photos", photos)
     rm.pack(root / "photos", root / "store/photos/train", shards=8)
-    python = environments.interpreter("remote-peers", _PEER_REQUIREMENTS)
-    _run_peer(python, "write", str(root))
     image = rm.Image(crop=rm.RandomResizedCrop(_SIZE))
     caches = iter(str(root / f"cache-{number}") for number in range(1000))
 
@@ -145,9 +144,12 @@ def measure_photos(root: Path, photos: int, rounds: int, latency_ms: float) -> N
             "local": lambda: run(str(root / "store/photos/train"), 2),
             "without cache": lambda: run("s3://photos/train", 1),
             "with cache": run_remote,
-            "MosaicML Streaming": lambda: _run_peer(python, "streaming", server.url, str(root / "peer-cache")),
-            "LitData": lambda: _run_peer(python, "litdata", server.url, str(root / "peer-cache")),
         }
+        if with_peers:
+            python = environments.interpreter("remote-peers", _PEER_REQUIREMENTS)
+            _run_peer(python, "write", str(root))
+            for name, peer in {"MosaicML Streaming": "streaming", "LitData": "litdata"}.items():
+                works[name] = partial(_run_peer, python, peer, server.url, str(root / "peer-cache"))
         rates: dict[str, list[list[float]]] = {name: [] for name in works}
         for _ in range(rounds):
             for name, work in works.items():
@@ -306,8 +308,9 @@ def main(arguments: list[str]) -> None:
         return
     parser = argparse.ArgumentParser(prog="python -m benches.remote", description=__doc__)
     parser.add_argument("--folder", help="folder for the data (default: a temporary one)")
-    parser.add_argument("--photos", type=int, default=12000)
+    parser.add_argument("--photos", type=int, default=3000)
     parser.add_argument("--megabytes", type=int, default=4000)
+    parser.add_argument("--no-peers", action="store_true", help="omit MosaicML Streaming and LitData")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--latency-ms", type=float, default=30)
     options = parser.parse_args(arguments)
@@ -315,7 +318,7 @@ def main(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         root = Path(name)
         measure_bytes(root, options.megabytes, options.rounds)
-        measure_photos(root, options.photos, options.rounds, options.latency_ms)
+        measure_photos(root, options.photos, options.rounds, options.latency_ms, with_peers=not options.no_peers)
         measure_faults(root, options.photos, options.rounds, options.latency_ms)
 
 
