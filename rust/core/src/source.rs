@@ -77,7 +77,8 @@ pub trait ReadAt: Send + Sync {
         None
     }
 
-    /// Returns the `count` bytes at `offset` if they are in memory, in one piece.
+    /// Returns the `count` bytes at `offset` without a copy, for sources of which parts are in memory. Other sources return
+    /// None, and are read through a buffer.
     fn cached_at(&self, _offset: u64, _count: usize) -> Option<&[u8]> {
         None
     }
