@@ -30,7 +30,7 @@ from benches.object_server import ObjectServer
 
 _PHOTO_BYTES = 110_000
 # Sizes of the requests of a loader: of records in order, and of the blocks that `shuffle` reads by default.
-_REQUEST_BYTES = {"in order": 8 << 20, "shuffled blocks": 4 << 20}
+_REQUEST_BYTES = {"in order": 8 << 20, "shuffled blocks": 7 << 20}
 _BATCH = 64
 _SIZE = 224
 _PEER_REQUIREMENTS = ("mosaicml-streaming", "litdata", "torchvision", "pillow")

@@ -102,7 +102,10 @@ class Source:
     ) -> Source: ...
     @staticmethod
     def from_ranges(
-        num_bytes: int, starts: Sequence[int], parts: Sequence[_Buffer | tuple[LocalFile, int, int]]
+        num_bytes: int,
+        starts: Sequence[int],
+        parts: Sequence[_Buffer | tuple[LocalFile, int, int]],
+        max_record_bytes: int = ...,
     ) -> Source: ...
     @staticmethod
     def join(parts: Sequence[Source]) -> Source: ...

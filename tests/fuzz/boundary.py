@@ -590,4 +590,4 @@ def _from_ranges(args: Arguments) -> Any:
             parts.append(args.odd(args.buffer(part)))
         starts.append(args.offset() if args.rarely() else position)
         position += len(part)
-    return args.keep(_core.Source.from_ranges(args.odd(len(data)), starts, parts))
+    return args.keep(_core.Source.from_ranges(args.odd(len(data)), starts, parts, args.offset()))

@@ -130,7 +130,7 @@ def test_records_are_read_from_ranges_up_to_the_record_limit() -> None:
         return list(Ragged.from_blocks(flat, splits))
 
     assert fetch(source, [2, 0, 1]) == [b"c" * 20, b"a" * 10, b"b" * 1000]
-    limited = source.with_record_limit(100)
+    limited = _core.Source.from_ranges(len(shard), offsets.tolist(), parts, 100)
     assert fetch(limited, [0, 2]) == [b"a" * 10, b"c" * 20]
     with pytest.raises(Exception, match="100") as caught, native_errors("shard"):
         fetch(limited, [1])

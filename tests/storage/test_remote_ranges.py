@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 
 from recordmill.errors import RemoteError
 from recordmill.storage import ranges, remote_file
-from recordmill.storage.ranges import FetchedRanges, merge_ranges
+from recordmill.storage.ranges import RangeTable, RequestedRange, merge_ranges, wait_for_ranges
 from recordmill.storage.remote_file import RemoteFile
 
 MAX_GAP, MAX_REQUEST = 3, 16
@@ -49,13 +49,20 @@ def merge(pairs: Pairs) -> Pairs:
     return list(zip(starts.tolist(), stops.tolist(), strict=True))
 
 
-def fetch(pairs: Pairs) -> FetchedRanges:
+def receive(pairs: Pairs) -> list[RequestedRange]:
     """Return ranges that have been received."""
-    parts = []
+    requested = []
     for start, stop in pairs:
-        parts.append(Future())
-        parts[-1].set_result(memoryview(DATA)[start:stop])
-    return FetchedRanges(*to_arrays(pairs), parts)
+        content: Future[memoryview] = Future()
+        content.set_result(memoryview(DATA)[start:stop])
+        requested.append(RequestedRange(start, stop, content))
+    return requested
+
+
+def find(pairs: Pairs, wanted: Pairs) -> tuple[Pairs, list[bool]]:
+    """Return the ranges of `pairs` that contain those of `wanted`, and which of `wanted` are not found."""
+    rows, missing = RangeTable(*to_arrays(pairs)).find(*to_arrays(wanted))
+    return [pairs[row] for row in rows], missing.tolist()
 
 
 def check_content(starts: list[int], parts: list[memoryview]) -> set[int]:
@@ -105,37 +112,36 @@ def test_merge_does_not_depend_on_order(pairs: Pairs, random: object) -> None:
 
 @given(RANGES)
 def test_wait_returns_disjoint_parts_of_overlapping_ranges(pairs: Pairs) -> None:
-    assert check_content(*fetch(sorted(pairs)).wait()) == to_bytes(pairs)
+    assert check_content(*wait_for_ranges(receive(pairs))) == to_bytes(pairs)
 
 
 @given(RANGES, RANGES)
-def test_select_returns_ranges_that_contain_others(pairs: Pairs, wanted: Pairs) -> None:
+def test_table_finds_ranges_that_contain_others(pairs: Pairs, wanted: Pairs) -> None:
     merged = merge(pairs)
-    selected, rest = fetch(merged).select(*to_arrays(wanted))
+    found, missing = find(merged, wanted)
     available = to_bytes(merged)
-    assert [not is_missing for is_missing in rest] == [to_bytes([pair]) <= available for pair in wanted]
-    found = check_content(*selected.wait())
-    inside = [pair for pair, is_missing in zip(wanted, rest, strict=True) if not is_missing]
-    assert to_bytes(inside) <= found <= available
-    # No part is selected that no range needs.
-    for start, stop in zip(selected.starts.tolist(), selected.stops.tolist(), strict=True):
-        assert to_bytes([(start, stop)]) & to_bytes(inside)
+    assert missing == [not to_bytes([pair]) <= available for pair in wanted]
+    inside = to_bytes([pair for pair, is_missing in zip(wanted, missing, strict=True) if not is_missing])
+    assert inside <= to_bytes(found)
+    assert all(to_bytes([pair]) & inside for pair in found), "a range that is not needed"
 
 
 @given(RANGES, RANGES)
-def test_select_from_overlapping_ranges_returns_only_what_they_contain(pairs: Pairs, wanted: Pairs) -> None:
-    selected, rest = fetch(sorted(pairs)).select(*to_arrays(wanted))
-    found = check_content(*selected.wait())
-    for pair, is_missing in zip(wanted, rest, strict=True):
-        assert is_missing or to_bytes([pair]) <= found
+def test_overlapping_ranges_in_a_table_contain_what_is_found(pairs: Pairs, wanted: Pairs) -> None:
+    found, missing = find(sorted(pairs), wanted)
+    for pair, is_missing in zip(wanted, missing, strict=True):
+        assert is_missing or to_bytes([pair]) <= to_bytes(found)
+
+
+def test_nothing_is_found_in_an_empty_table() -> None:
+    assert find([], [(0, 5), (7, 8)]) == ([], [True, True])
 
 
 def test_wait_raises_the_error_of_a_request() -> None:
-    ranges = fetch([(0, 5), (8, 9)])
     failed: Future[memoryview] = Future()
     failed.set_exception(RemoteError("failed"))
     with pytest.raises(RemoteError, match="failed"):
-        FetchedRanges(ranges.starts, ranges.stops, [ranges.parts[0], failed]).wait()
+        wait_for_ranges([*receive([(0, 5)]), RequestedRange(8, 9, failed)])
 
 
 # Files

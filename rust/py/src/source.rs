@@ -91,10 +91,17 @@ impl Source {
     /// Create a source of `num_bytes` bytes of which only ranges can be read: `parts` begin at the offsets `starts`.
     ///
     /// A part is a buffer, or a part of a `LocalFile` as a tuple (file, offset, number of bytes). Reading other bytes
-    /// raises RuntimeError.
+    /// raises RuntimeError. Records with a payload of more than `max_record_bytes` are not read.
     #[staticmethod]
-    fn from_ranges(num_bytes: u64, starts: Vec<u64>, parts: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
-        Self::new(Arc::new(RangeSource::new(num_bytes, starts, &parts)?), None, u64::MAX, u64::MAX)
+    #[pyo3(signature = (num_bytes, starts, parts, max_record_bytes=u64::MAX))]
+    fn from_ranges(
+        num_bytes: u64,
+        starts: Vec<u64>,
+        parts: Vec<Bound<'_, PyAny>>,
+        max_record_bytes: u64,
+    ) -> PyResult<Self> {
+        let source: Arc<dyn ReadAt> = Arc::new(RangeSource::new(num_bytes, starts, &parts)?);
+        Ok(Self { raw: source.clone(), plain: source, compressed: None, max_record_bytes })
     }
 
     /// Concatenate sources; none may be compressed.

@@ -98,7 +98,7 @@ class Dataset:
         block : int, optional
             For slow disks: shuffle blocks of this many consecutive samples, then the samples within every 16
             consecutive blocks. Cannot be combined with `window`. By default, all samples are shuffled; for remote
-            shards, the default is the number of samples in 4 MiB. 1 shuffles all samples, also for remote shards.
+            shards, the default is the number of samples in 7 MiB. 1 shuffles all samples, also for remote shards.
         window : int, optional
             For disks on which only sequential reads are fast: move no sample by more than this many positions.
 

@@ -8,7 +8,7 @@ import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,15 +31,12 @@ from recordmill.shards.native_errors import NATIVE_ERRORS, find_failed_source, n
 from recordmill.shards.open import DEFAULT_MAX_RECORD_BYTES, OpenShard
 from recordmill.shards.paths import Paths, add_pattern_hint, list_paths, no_shard_error
 from recordmill.shards.reader import ShardReader, open_reader, resolve_position, resolve_positions
-from recordmill.shards.remote_reads import fetch_sources, load_indexes, locate_frames, request_frames_ahead
+from recordmill.shards.remote_reads import FramesAhead, fetch_sources, load_indexes, locate_frames
 from recordmill.storage.addresses import describe_path
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import choose_storage
 from recordmill.storage.compression import check_compression
 from recordmill.types import Ragged, RecordRef
-
-if TYPE_CHECKING:
-    from recordmill.storage.remote import RemoteStorage
 
 Ints = NDArray[np.int64]
 
@@ -48,8 +45,9 @@ _MAX_SCANS = 8
 _MAX_REMOTE_SCANS = 32
 # Maximum size of the payloads from which `open` infers a schema. It is small, because the caller waits for `open`.
 _SAMPLE_BYTES = 16 << 20
-# Default size in bytes of the blocks that are shuffled as units if the shards are remote.
-_BLOCK_BYTES = 4 << 20
+# Default size in bytes of the blocks that are shuffled as units if the shards are remote. It is smaller than the largest
+# request, so that most blocks are one request, although the records of a block may be larger than the average.
+_BLOCK_BYTES = 7 << 20
 # If the mean record size in bytes is at least this, the allocator is configured to keep freed memory for reuse.
 _LARGE_RECORD_BYTES = 16 << 10
 
@@ -133,6 +131,8 @@ class ShardCollection:
         self._frame_table: _core.FrameTable | None = None
         self._is_damaged = False  # Set when the frame table is built.
         self._entry_tables: dict[int, EntryPointTables | None] = {}
+        # Frames of remote shards that will be read soon, in the order of their requests.
+        self._ahead: list[FramesAhead] = []
 
     def _read_or_infer_schema(self, first: ShardReader, *, is_default: bool) -> Schema:
         sidecar = first.sidecar
@@ -223,28 +223,36 @@ class ShardCollection:
         if not can_read_in_one_call(len(used)):
             return self._read_shard_by_shard(read, positions, schema)
         shards = [self.readers[number].shard for number in used] or [self.readers[0].shard]
-        kind, sources = shards[0].format.framing.kind, self._open_sources(shards, which, frames)
+        kind, sources = shards[0].format.framing.kind, self._open_sources(used, shards, which, frames)
         try:
             return read((sources, which, kind, *frames), self._compile_schema(schema), verify=self.verify)
         except NATIVE_ERRORS as error:
             with native_errors(shards[find_failed_source(error, which)].name, rows):
                 raise
 
-    def _open_sources(self, shards: Sequence[OpenShard], which: Ints, frames: Sequence[Any]) -> list[_core.Source]:
-        """Return the sources from which frames are read; the frames of remote shards are requested now."""
-        if not self.storage.is_remote:
+    def _open_sources(
+        self, used: Sequence[int], shards: Sequence[OpenShard], which: Ints, frames: Sequence[Any]
+    ) -> list[_core.Source]:
+        """Return the sources from which frames are read. Frames of remote shards are requested now, if necessary."""
+        if not self.storage.is_remote or not used:
             return [shard.source for shard in shards]
         keep_freed_memory()  # Responses have similar sizes, so their memory is reused.
         limit = self.limits.get("max_record_bytes") or DEFAULT_MAX_RECORD_BYTES
-        return fetch_sources(shards, which, frames[0], frames[1], limit)
+        numbers = np.asarray(used, np.int64)
+        return fetch_sources(shards, (numbers, which, frames[0], frames[1]), list(self._ahead), limit)
 
     def request_ahead(self, positions: Ints) -> Callable[[], None]:
         """Request frames that will be read soon from remote storage; return a function that drops the requests."""
         (which, used), _, *frames = self._locate_frames(positions)
-        window = request_frames_ahead([self.readers[number].shard for number in used], which, frames[0], frames[1])
-        storage: RemoteStorage = self.storage  # type: ignore[assignment]
-        storage.ahead.append(window)
-        return lambda: storage.drop_ahead(window)
+        shards = [self.readers[number].shard for number in used]
+        ahead = FramesAhead(np.asarray(used, np.int64), shards, which, frames[0], frames[1])
+        self._ahead.append(ahead)
+
+        def drop() -> None:
+            self._ahead.remove(ahead)
+            ahead.drop()
+
+        return drop
 
     def _read_shard_by_shard(
         self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema
@@ -270,7 +278,7 @@ class ShardCollection:
         shards = (self.readers[number].shard for number in used or [0])
         if self.storage.is_remote:
             opened = list(shards)
-            sources = self._open_sources(opened, which, frames)
+            sources = self._open_sources(used, opened, which, frames)
             shards = (replace(shard, source=source) for shard, source in zip(opened, sources, strict=True))
         return _fetch_from_shards(shards, which, rows, frames, verify=self.verify)
 
@@ -377,7 +385,7 @@ class ShardCollection:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes for pickling, without the native objects, which cannot be pickled."""
-        return self.__dict__ | {"_plan": None, "_frame_table": None, "_entry_tables": {}}
+        return self.__dict__ | {"_plan": None, "_frame_table": None, "_entry_tables": {}, "_ahead": []}
 
 
 def _columns_to_examples(columns: dict[str, Any], count: int) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +11,19 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.concurrency.daemon_pool import map_in_daemons
-from recordmill.shards.native_errors import native_errors
 from recordmill.shards.open import OpenShard
+from recordmill.storage.ranges import RangeTable, RequestedRange, wait_for_ranges
 
 if TYPE_CHECKING:
     from recordmill.shards.reader import ShardReader
-    from recordmill.storage.ranges import FetchedRanges
     from recordmill.storage.remote import RemoteStorage
 
 Ints = NDArray[np.int64]
 
 # Number of indexes that are loaded at the same time.
 _MAX_INDEXES = 32
+# Number of bits of the offset (16 TiB) and of the shard number (524,288) in a position of `FramesAhead`.
+_OFFSET_BITS, _NUMBER_BITS = 44, 19
 
 
 def load_indexes(readers: Sequence[ShardReader]) -> None:
@@ -53,38 +55,65 @@ def locate_frames(readers: Sequence[ShardReader], starts: Sequence[int], positio
     return (which.astype(np.int64), used.tolist()), rows, offsets, lengths, known
 
 
-def request_frames(shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints) -> dict[str, FetchedRanges]:
-    """Request the frames of records from all shards; return a dict from shard paths to requested ranges.
+class FramesAhead:
+    """Frames of several shards that are requested before they are needed.
 
-    Shards that must be read as a stream, because they are compressed or consist of several files, are omitted.
+    One table contains the requested ranges of all shards, so that one search finds the frames of a batch. The high bits
+    of its positions are the number of the shard, and the low bits are the offset in the shard.
+
+    Parameters
+    ----------
+    numbers : ndarray of int64
+        Numbers of the shards in their collection.
+    shards : list of OpenShard
+    which, offsets, lengths : ndarray of int64
+        For each frame, the position of its shard in `numbers` and `shards`, and the location of the frame.
     """
-    return {
-        path: storage.request_ranges(path, starts, stops)
-        for storage, path, starts, stops in _list_frames(shards, which, offsets, lengths)
-    }
 
+    def __init__(self, numbers: Ints, shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints) -> None:
+        self._process = os.getpid()
+        # Positions that do not fit into the table are not requested ahead.
+        is_small = not (offsets + lengths >> _OFFSET_BITS).any() and not (numbers >> _NUMBER_BITS).any()
+        requested = [
+            (int(numbers[position]), each)
+            for position, storage, path, starts, stops in _list_frames(shards, which, offsets, lengths)
+            if is_small
+            for each in storage.request_ahead(path, starts, stops)
+        ]
+        self._requested = sorted(requested, key=lambda entry: (entry[0], entry[1].start))
+        edges = [(number, each.start, each.stop) for number, each in self._requested]
+        shard_numbers, starts, stops = np.array(edges, np.int64).reshape(-1, 3).T
+        bases = shard_numbers << _OFFSET_BITS
+        self._table = RangeTable(bases + starts, bases + stops)
 
-def request_frames_ahead(
-    shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints
-) -> dict[str, FetchedRanges]:
-    """Request frames that will be read soon, as `request_frames` does, but omit ranges that are in the cache."""
-    requested = {
-        path: storage.request_ahead(path, starts, stops)
-        for storage, path, starts, stops in _list_frames(shards, which, offsets, lengths)
-    }
-    return {path: ranges for path, ranges in requested.items() if ranges is not None}
+    def find(
+        self, numbers: Ints, which: Ints, offsets: Ints, lengths: Ints
+    ) -> tuple[list[tuple[int, RequestedRange]], NDArray[np.bool_]]:
+        """Return the number of the shard and the range for each range with frames, and a mask of frames not found."""
+        if self._process != os.getpid():
+            # A forked process has no threads that could receive what its parent has requested.
+            return [], np.ones(len(which), bool)
+        starts = (numbers << _OFFSET_BITS)[which] + offsets
+        rows, missing = self._table.find(starts, starts + lengths)
+        return [self._requested[row] for row in rows], missing
+
+    def drop(self) -> None:
+        """Cancel the requests that are not yet sent."""
+        if self._process == os.getpid():
+            for _, requested in self._requested:
+                requested.content.cancel()
 
 
 def _list_frames(
     shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints
-) -> Iterator[tuple[RemoteStorage, str, Ints, Ints]]:
-    """Yield the storage, the path and the ranges of frames of each shard that can be read at any offset."""
+) -> Iterator[tuple[int, RemoteStorage, str, Ints, Ints]]:
+    """Yield the position, storage, path and ranges of frames of each shard that can be read at any offset."""
     for number, shard in enumerate(shards):
         chosen = which == number
         if _has_random_access(shard) and chosen.any():
             stops = np.minimum(offsets[chosen] + lengths[chosen], shard.source.num_bytes or 0)
             storage: RemoteStorage = shard.storage  # type: ignore[assignment]
-            yield storage, shard.paths[0], offsets[chosen], stops
+            yield number, storage, shard.paths[0], offsets[chosen], stops
 
 
 def _has_random_access(shard: OpenShard) -> bool:
@@ -92,32 +121,58 @@ def _has_random_access(shard: OpenShard) -> bool:
 
 
 def fetch_sources(
-    shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints, max_record_bytes: int
+    shards: Sequence[OpenShard],
+    frames: tuple[Ints, Ints, Ints, Ints],
+    ahead: Sequence[FramesAhead],
+    max_record_bytes: int,
 ) -> list[_core.Source]:
-    """Request the frames of records from all shards; return one source with the frames of each shard."""
-    frames = (shards, which, offsets, lengths)
+    """Request frames that were not requested ahead, and wait for all; return one source with the frames of each shard.
+
+    `frames` contains the arguments of `FramesAhead.find`.
+    """
     try:
-        return _wait_for_sources(shards, request_frames(*frames), max_record_bytes)
+        return _wait_for_sources(shards, _request_frames(shards, frames, ahead), max_record_bytes)
     except FileNotFoundError:
         storage: RemoteStorage = shards[0].storage  # type: ignore[assignment]
         if storage.cache is None:
             raise
         # Another process or the user has removed files from the cache.
         storage.cache.forget_checked()
-        return _wait_for_sources(shards, request_frames(*frames), max_record_bytes)
+        return _wait_for_sources(shards, _request_frames(shards, frames, ahead), max_record_bytes)
+
+
+def _request_frames(
+    shards: Sequence[OpenShard], frames: tuple[Ints, Ints, Ints, Ints], ahead: Sequence[FramesAhead]
+) -> dict[int, list[RequestedRange]]:
+    """Return the ranges with frames by the position of the shard. They are requested now if they were not before.
+
+    Shards that must be read as a stream, because they are compressed or consist of several files, are omitted.
+    """
+    numbers, which, offsets, lengths = frames
+    found: dict[int, list[RequestedRange]] = {}
+    positions = {number: position for position, number in enumerate(numbers.tolist())}
+    for window in ahead:
+        requested, missing = window.find(numbers, which, offsets, lengths)
+        for number, each in requested:
+            found.setdefault(positions[number], []).append(each)
+        if not missing.any():
+            return found
+        which, offsets, lengths = which[missing], offsets[missing], lengths[missing]
+    for position, storage, path, starts, stops in _list_frames(shards, which, offsets, lengths):
+        found.setdefault(position, []).extend(storage.request_ranges(path, starts, stops))
+    return found
 
 
 def _wait_for_sources(
-    shards: Sequence[OpenShard], requested: dict[str, FetchedRanges], max_record_bytes: int
+    shards: Sequence[OpenShard], requested: dict[int, list[RequestedRange]], max_record_bytes: int
 ) -> list[_core.Source]:
     """Wait for requested ranges; return one source per shard. A shard without requests keeps its own source."""
     sources = []
-    for shard in shards:
-        ranges = requested.get(shard.paths[0])
-        if ranges is None:
+    for position, shard in enumerate(shards):
+        if position in requested:
+            starts, parts = wait_for_ranges(requested[position])
+            source = _core.Source.from_ranges(shard.source.num_bytes or 0, starts, parts, max_record_bytes)
+            sources.append(source)
+        else:
             sources.append(shard.source)
-            continue
-        with native_errors(shard.name):
-            source = _core.Source.from_ranges(shard.source.num_bytes or 0, *ranges.wait())
-            sources.append(source.with_record_limit(max_record_bytes))
     return sources

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.storage.object_store import ObjectInfo
+from recordmill.storage.ranges import MAX_REQUEST_BYTES
 
 BLOCK_BYTES = 1 << 20
 _PIECE_BYTES = 64 << 10
@@ -37,15 +38,13 @@ _MAGIC = b"RMBLOCK1"
 _HEADER = struct.Struct(f"<8sQ{BLOCK_BYTES // _PIECE_BYTES}II")
 _FOLDER_NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}")
 _BLOCK_NAME = re.compile(r"\d+\.block(?P<temporary>\.tmp-[0-9a-f]+)?")
-# Maximum number of files that stay open. `shuffle` mixes samples of 16 blocks of 4 MiB, and the cache stores these
-# blocks in 64 files.
-_MAX_OPEN_FILES = 96
+# Maximum number of files that stay open. `shuffle` mixes samples of 16 blocks of 7 MiB, and the cache stores these
+# blocks in up to 128 files.
+_MAX_OPEN_FILES = 160
 # Number of consecutive blocks that one lock protects.
 _LOCKED_BLOCKS = 8
 # Temporary files of killed writers are removed after this time.
 _LEFTOVER_S = 3600
-# Maximum size of one request.
-MAX_REQUEST_BYTES = 8 << 20
 
 Download = Callable[[int, int], memoryview]
 # A file, the offset of a part in the file, and the number of bytes of the part.

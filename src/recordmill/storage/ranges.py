@@ -1,19 +1,25 @@
-"""Byte ranges of one remote file: merge them into requests, and wait for their content."""
+"""Byte ranges of one remote file: merge them into requests, find requested ranges, and wait for their content."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from concurrent.futures import Future
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill.storage.block_cache import MAX_REQUEST_BYTES, FilePart
+if TYPE_CHECKING:
+    from recordmill.storage.block_cache import FilePart
+
+Ints = NDArray[np.int64]
+
+# Maximum size of one request.
+MAX_REQUEST_BYTES = 8 << 20
 
 
-class CachedRange:
-    """A range in a file of the cache, with the methods of a completed `Future`."""
+class CachedContent:
+    """Content in a file of the cache, with the methods of a completed `Future`."""
 
     __slots__ = ("_part",)
 
@@ -25,50 +31,39 @@ class CachedRange:
         return self._part
 
     def cancel(self) -> bool:
-        """Return False: a range that is already available cannot be canceled."""
+        """Return False: content that is already available cannot be canceled."""
         return False
 
 
-class FetchedRanges(NamedTuple):
-    """Ranges of one file that are being requested.
+class RequestedRange(NamedTuple):
+    """Range of a file that is being requested.
 
     Parameters
     ----------
-    starts, stops : ndarray of int64, shape (n,)
-        Ranges in bytes, in increasing order.
-    parts : list of Future or CachedRange
-        Content of each range.
+    start, stop : int
+        Range in bytes.
+    content : Future or CachedContent
     """
 
-    starts: NDArray[np.int64]
-    stops: NDArray[np.int64]
-    parts: Sequence[Future[memoryview] | CachedRange]
+    start: int
+    stop: int
+    content: Future[memoryview] | CachedContent
 
-    def wait(self) -> tuple[list[int], list[memoryview | FilePart]]:
-        """Wait for the content; return the starts and the content of disjoint ranges."""
-        starts: list[int] = []
-        parts: list[memoryview | FilePart] = []
-        end = 0
-        for start, stop, part in zip(self.starts.tolist(), self.stops.tolist(), self.parts, strict=True):
-            data = part.result()
-            if start < end < stop:
-                data = _skip_bytes(data, end - start)
-            if stop > end:
-                starts.append(max(start, end))
-                parts.append(data)
-                end = stop
-        return starts, parts
 
-    def select(self, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> tuple[FetchedRanges, NDArray[np.bool_]]:
-        """Return the requested ranges that contain the given ranges, and a mask of the given ranges not found."""
-        first = np.searchsorted(self.starts, starts, side="right") - 1
-        last = np.searchsorted(self.starts, stops - 1, side="right") - 1
-        # A range that was too large for one request was divided into adjacent ranges.
-        gaps = np.concatenate(([0], np.cumsum(self.starts[1:] != self.stops[:-1])))
-        inside = (first >= 0) & (stops <= self.stops[last]) & (gaps[first] == gaps[last])
-        pairs = zip(first[inside].tolist(), last[inside].tolist(), strict=True)
-        used = sorted({number for low, high in pairs for number in range(low, high + 1)})
-        return FetchedRanges(self.starts[used], self.stops[used], [self.parts[number] for number in used]), ~inside
+def wait_for_ranges(requested: Iterable[RequestedRange]) -> tuple[list[int], list[memoryview | FilePart]]:
+    """Wait for ranges, which may overlap; return the starts and the content of disjoint ranges in increasing order."""
+    starts: list[int] = []
+    parts: list[memoryview | FilePart] = []
+    end = 0
+    for start, stop, content in sorted(requested, key=lambda each: each[:2]):
+        data = content.result()
+        if start < end < stop:
+            data = _skip_bytes(data, end - start)
+        if stop > end:
+            starts.append(max(start, end))
+            parts.append(data)
+            end = stop
+    return starts, parts
 
 
 def _skip_bytes(data: memoryview | FilePart, count: int) -> memoryview | FilePart:
@@ -79,17 +74,35 @@ def _skip_bytes(data: memoryview | FilePart, count: int) -> memoryview | FilePar
     return path, offset + count, num_bytes - count
 
 
-def join_ranges(found: Sequence[FetchedRanges]) -> FetchedRanges:
-    """Combine several groups of ranges of one file. The ranges may overlap."""
-    starts, stops = (np.concatenate([getattr(ranges, name) for ranges in found]) for name in ("starts", "stops"))
-    parts = [part for ranges in found for part in ranges.parts]
-    order = np.argsort(starts, kind="stable").tolist()
-    return FetchedRanges(starts[order], stops[order], [parts[number] for number in order])
+class RangeTable:
+    """Ranges in increasing order, among which those that contain other ranges can be found.
+
+    Parameters
+    ----------
+    starts, stops : ndarray of int64, shape (n,)
+    """
+
+    def __init__(self, starts: Ints, stops: Ints) -> None:
+        self._starts, self._stops = starts, stops
+        # Number of gaps before each range. A range that was too large for one request was divided into adjacent ranges.
+        self._gaps = np.cumsum(np.append(False, starts[1:] != stops[:-1]))
+
+    def find(self, starts: Ints, stops: Ints) -> tuple[list[int], NDArray[np.bool_]]:
+        """Return the numbers of the ranges that contain the given ranges, and a mask of the given ranges not found."""
+        if not len(self._starts):
+            return [], np.ones(len(starts), bool)
+        first = np.searchsorted(self._starts, starts, side="right") - 1
+        last = np.searchsorted(self._starts, stops) - 1
+        missing = (first < 0) | (stops > self._stops[last]) | (self._gaps[first] != self._gaps[last])
+        if missing.any():
+            first, last = first[~missing], last[~missing]
+        used = set(first.tolist())
+        for row in np.flatnonzero(first != last).tolist():
+            used.update(range(first[row], last[row] + 1))
+        return sorted(used), missing
 
 
-def merge_ranges(
-    starts: NDArray[np.int64], stops: NDArray[np.int64], max_gap_bytes: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def merge_ranges(starts: Ints, stops: Ints, max_gap_bytes: int) -> tuple[Ints, Ints]:
     """Sort ranges, merge those with small gaps between them, and divide those that are too large for one request."""
     order = np.lexsort((stops, starts))
     starts, stops = starts[order], np.maximum.accumulate(stops[order])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -17,15 +16,17 @@ from recordmill import _core
 from recordmill.errors import RemoteError
 from recordmill.storage.addresses import expand_braces, is_address, redact, split_address
 from recordmill.storage.base import Stat, output_exists_error
-from recordmill.storage.block_cache import MAX_REQUEST_BYTES, BlockCache
+from recordmill.storage.block_cache import BlockCache
 from recordmill.storage.compression import Compression
 from recordmill.storage.connect import load_obstore
 from recordmill.storage.local import natural_sort_key
 from recordmill.storage.object_store import DEFAULT_MAX_REQUESTS, ObjectInfo, ObjectStore
-from recordmill.storage.ranges import CachedRange, FetchedRanges, join_ranges, merge_ranges
+from recordmill.storage.ranges import MAX_REQUEST_BYTES, CachedContent, RequestedRange, merge_ranges
 from recordmill.storage.remote_file import RemoteFile
 from recordmill.storage.remote_output import RemoteOutputFile, convert_remote_errors
 from recordmill.types import Traffic
+
+Ints = NDArray[np.int64]
 
 # Ranges are requested together if the gap between them has at most this many bytes. Receiving so many bytes takes about
 # as long as another request.
@@ -68,9 +69,6 @@ class RemoteStorage:
         self._infos: dict[str, ObjectInfo] = {}
         # Names in each listed folder; None for a folder that cannot be listed.
         self._listings: dict[str, list[str] | None] = {}
-        # Ranges of records that will be read soon, by address, in the order of their requests.
-        self.ahead: list[dict[str, FetchedRanges]] = []
-        self._process = os.getpid()
 
     def _find_store(self, path: str) -> tuple[ObjectStore, str]:
         root, key = split_address(path)
@@ -227,65 +225,39 @@ class RemoteStorage:
         self.traffic.cached_bytes += cached_bytes
         return data
 
-    def request_ranges(self, path: str, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> FetchedRanges:
-        """Request ranges of an object. Ranges that are close together share a request.
+    def request_ranges(self, path: str, starts: Ints, stops: Ints) -> list[RequestedRange]:
+        """Request ranges of an object. Close ranges share a request, and ranges in the cache are not requested."""
+        found, missing = self._find_cached(path, starts, stops)
+        return found + self._send_requests(path, starts[missing], stops[missing])
 
-        Ranges that were requested ahead, and ranges in the cache, are not requested.
-        """
-        if self._process != os.getpid():
-            # A forked process has no threads that could receive what its parent has requested.
-            self._process, self.ahead = os.getpid(), []
-        found = []
-        for window in list(self.ahead):
-            if path in window and len(starts):
-                ranges, rest = window[path].select(starts, stops)
-                found.append(ranges)
-                starts, stops = starts[rest], stops[rest]
-        cached = self._find_cached(path, starts, stops)
-        if cached is not None:
-            found.append(cached[0])
-            starts, stops = starts[cached[1]], stops[cached[1]]
-        if len(starts):
-            found.append(self._send_requests(path, starts, stops))
-        return found[0] if len(found) == 1 else join_ranges(found)
-
-    def request_ahead(self, path: str, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> FetchedRanges | None:
-        """Request ranges of an object that will be read soon; return None if all of them are in the cache."""
+    def request_ahead(self, path: str, starts: Ints, stops: Ints) -> list[RequestedRange]:
+        """Request ranges of an object that will be read soon, except those in the cache."""
         if self.cache is not None:
-            info = self._find_info(path)
-            missing = ~self.cache.has_checked(redact(path), info, starts, stops)
+            missing = ~self.cache.has_checked(redact(path), self._find_info(path), starts, stops)
             starts, stops = starts[missing], stops[missing]
-        return self._send_requests(path, starts, stops) if len(starts) else None
+        return self._send_requests(path, starts, stops)
 
-    def _send_requests(self, path: str, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> FetchedRanges:
-        first, last = merge_ranges(starts, stops, _MAX_GAP_BYTES)
-        pairs = zip(first.tolist(), last.tolist(), strict=True)
-        return FetchedRanges(first, last, [self.request(path, start, stop) for start, stop in pairs])
+    def _send_requests(self, path: str, starts: Ints, stops: Ints) -> list[RequestedRange]:
+        if not len(starts):
+            return []
+        merged = merge_ranges(starts, stops, _MAX_GAP_BYTES)
+        pairs = zip(*(edges.tolist() for edges in merged), strict=True)
+        return [RequestedRange(start, stop, self.request(path, start, stop)) for start, stop in pairs]
 
-    def _find_cached(
-        self, path: str, starts: NDArray[np.int64], stops: NDArray[np.int64]
-    ) -> tuple[FetchedRanges, NDArray[np.bool_]] | None:
-        """Find ranges in the cache; return the cached ranges, and a mask of the ranges that are not cached."""
-        if self.cache is None or not len(starts):
-            return None
+    def _find_cached(self, path: str, starts: Ints, stops: Ints) -> tuple[list[RequestedRange], NDArray[np.bool_]]:
+        """Return the parts of the cache that contain ranges, and a mask of the ranges that are not in the cache."""
+        if self.cache is None:
+            return [], np.ones(len(starts), bool)
         name, info = redact(path), self._find_info(path)
         is_cached = self.cache.has_checked(name, info, starts, stops)
         if not is_cached.any():
-            return None
+            return [], ~is_cached
         first, last = merge_ranges(starts[is_cached], stops[is_cached], _MAX_CACHED_GAP_BYTES)
         pairs = zip(first.tolist(), last.tolist(), strict=True)
-        located = [part for pair in pairs for part in self.cache.locate(name, info, *pair)]
-        begins = np.array([start for start, _ in located], np.int64)
-        ends = begins + np.array([num_bytes for _, (_, _, num_bytes) in located], np.int64)
-        self.traffic.cached_bytes += int((ends - begins).sum())
-        return FetchedRanges(begins, ends, [CachedRange(part) for _, part in located]), ~is_cached
-
-    def drop_ahead(self, window: dict[str, FetchedRanges]) -> None:
-        """Drop ranges that were requested ahead."""
-        self.ahead[:] = [other for other in self.ahead if other is not window]
-        for ranges in window.values():
-            for part in ranges.parts:
-                part.cancel()
+        parts = [part for pair in pairs for part in self.cache.locate(name, info, *pair)]
+        found = [RequestedRange(start, start + part[2], CachedContent(part)) for start, part in parts]
+        self.traffic.cached_bytes += sum(stop - start for start, stop, _ in found)
+        return found, ~is_cached
 
     # Writing
 
@@ -370,7 +342,7 @@ class RemoteStorage:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes for pickling, without the counters of this process."""
-        return self.__dict__ | {"traffic": Traffic(), "_stores": {}, "ahead": [], "_process": 0}
+        return self.__dict__ | {"traffic": Traffic(), "_stores": {}}
 
 
 def _matches_pattern(parts: Sequence[str], patterns: Sequence[str]) -> bool:
