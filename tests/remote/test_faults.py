@@ -105,7 +105,7 @@ def test_loader_yields_same_batches_under_random_faults(
 ) -> None:
     write_dataset(tmp_path / "data" / "train", num_records=400, shards=5)
     upload_folder(s3, tmp_path / "data", "data")
-    rates = {f"{name}_rate": 0.05 for name in ("error", "reset", "truncate", "short", "long", "stall")}
+    rates = {f"{name}_rate": 0.03 for name in ("error", "reset", "truncate", "short", "long", "stall")}
     proxy = proxied(s3, Faults(**rates, stall_seconds=5), seed=seed)
     samples = rm.open(s3.url("data"), storage_options=IMPATIENT)
     expected = rm.open(tmp_path / "data").shuffle(seed=seed, block=7).batch(16)
