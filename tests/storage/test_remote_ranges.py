@@ -45,8 +45,7 @@ def to_bytes(pairs: Pairs) -> set[int]:
 
 
 def merge(pairs: Pairs) -> Pairs:
-    starts, stops = merge_ranges(*to_arrays(pairs), MAX_GAP)
-    return list(zip(starts.tolist(), stops.tolist(), strict=True))
+    return list(zip(*merge_ranges(*to_arrays(pairs), MAX_GAP), strict=True))
 
 
 def receive(pairs: Pairs) -> list[RequestedRange]:

@@ -4,7 +4,11 @@
 //! Allocations that are small for every possible input still use `Vec` directly.
 #![deny(unsafe_code)]
 
+mod streaming;
+
 use std::fmt;
+
+pub use streaming::extend_streaming;
 
 /// Error of an allocation for which there is not enough memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -45,8 +45,8 @@ _MAX_SCANS = 8
 _MAX_REMOTE_SCANS = 32
 # Maximum size of the payloads from which `open` infers a schema. It is small, because the caller waits for `open`.
 _SAMPLE_BYTES = 16 << 20
-# Default size in bytes of the blocks that are shuffled as units if the shards are remote. It is smaller than the largest
-# request, so that most blocks are one request, although the records of a block may be larger than the average.
+# Default size in bytes of the blocks that are shuffled as units if the shards are remote. It is smaller than the limit
+# for a request. Most blocks are therefore one request, although their records may be larger than the average.
 _BLOCK_BYTES = 7 << 20
 # If the mean record size in bytes is at least this, the allocator is configured to keep freed memory for reuse.
 _LARGE_RECORD_BYTES = 16 << 10
@@ -309,8 +309,6 @@ class ShardCollection:
         Returns ((positions in the list of used shards, used shards), positions in the shards, offsets, lengths,
         checksums). All except the used shards have one entry per record.
         """
-        if self.storage.is_remote and not self._is_indexed():
-            return locate_frames(self.readers, self._starts, np.asarray(positions, np.int64))
         if isinstance(positions, range):
             shard = bisect_right(self._starts, positions.start) - 1
             start = self._starts[shard]
@@ -322,6 +320,8 @@ class ShardCollection:
                 checksums = None if checksums is None else checksums[part]
                 return (np.zeros(len(records), np.int64), [shard]), records, frames.offsets, frames.lengths, checksums
             positions = np.arange(positions.start, positions.stop, positions.step, dtype=np.int64)
+        if self.storage.is_remote and not self._is_indexed():
+            return locate_frames(self.readers, self._starts, positions)
         if self._frame_table is None:
             indexes = [(reader.index.offsets, reader.index.lengths, reader.checksums) for reader in self.readers]
             self._frame_table = _core.FrameTable(indexes)

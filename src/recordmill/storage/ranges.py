@@ -83,39 +83,43 @@ class RangeTable:
     """
 
     def __init__(self, starts: Ints, stops: Ints) -> None:
-        self._starts, self._stops = starts, stops
+        # Range i has entry i + 1. Entry 0 is for positions before the first range, and no range ends there.
+        self._starts, self._stops = starts, np.append(-1, stops)
         # Number of gaps before each range. A range that was too large for one request was divided into adjacent ranges.
-        self._gaps = np.cumsum(np.append(False, starts[1:] != stops[:-1]))
+        self._gaps = np.append(0, np.cumsum(self._stops[:-1] != starts))
 
     def find(self, starts: Ints, stops: Ints) -> tuple[list[int], NDArray[np.bool_]]:
         """Return the numbers of the ranges that contain the given ranges, and a mask of the given ranges not found."""
-        if not len(self._starts):
-            return [], np.ones(len(starts), bool)
-        first = np.searchsorted(self._starts, starts, side="right") - 1
-        last = np.searchsorted(self._starts, stops) - 1
-        missing = (first < 0) | (stops > self._stops[last]) | (self._gaps[first] != self._gaps[last])
+        first = np.searchsorted(self._starts, starts, side="right")
+        last = np.searchsorted(self._starts, stops)
+        missing = stops > self._stops[last]
+        is_divided = first != last
+        if is_divided.any():
+            missing |= self._gaps[first] != self._gaps[last]
         if missing.any():
-            first, last = first[~missing], last[~missing]
+            first, last, is_divided = first[~missing], last[~missing], is_divided[~missing]
         used = set(first.tolist())
-        for row in np.flatnonzero(first != last).tolist():
+        for row in np.flatnonzero(is_divided).tolist():
             used.update(range(first[row], last[row] + 1))
-        return sorted(used), missing
+        return [entry - 1 for entry in sorted(used)], missing
 
 
-def merge_ranges(starts: Ints, stops: Ints, max_gap_bytes: int) -> tuple[Ints, Ints]:
+def merge_ranges(starts: Ints, stops: Ints, max_gap_bytes: int) -> tuple[list[int], list[int]]:
     """Sort ranges, merge those with small gaps between them, and divide those that are too large for one request."""
     order = np.lexsort((stops, starts))
     starts, stops = starts[order], np.maximum.accumulate(stops[order])
     merged_starts: list[int] = []
     merged_stops: list[int] = []
-    first, last = int(starts[0]), int(stops[0])
-    for start, stop in zip([*starts[1:].tolist(), None], [*stops[1:].tolist(), None], strict=True):
-        if start is not None and start - last <= max_gap_bytes and stop - first <= MAX_REQUEST_BYTES:
-            last = max(last, stop)
-            continue
-        edges = [*range(first, last, MAX_REQUEST_BYTES), last]
-        merged_starts += edges[:-1]
-        merged_stops += edges[1:]
-        if start is not None:
-            first, last = max(start, last), max(stop, last)
-    return np.array(merged_starts, np.int64), np.array(merged_stops, np.int64)
+    # The ranges before each entry are followed by a large gap.
+    edges = (np.flatnonzero(starts[1:] - stops[:-1] > max_gap_bytes) + 1).tolist()
+    row, end = 0, 0
+    for edge in [*edges, len(starts)]:
+        while row < edge:
+            first = max(int(starts[row]), end)
+            num_merged = int(np.searchsorted(stops[row:edge], first + MAX_REQUEST_BYTES, side="right"))
+            row += max(num_merged, 1)
+            end = int(stops[row - 1])
+            bounds = [*range(first, end, MAX_REQUEST_BYTES), end]
+            merged_starts += bounds[:-1]
+            merged_stops += bounds[1:]
+    return merged_starts, merged_stops

@@ -240,8 +240,7 @@ class RemoteStorage:
     def _send_requests(self, path: str, starts: Ints, stops: Ints) -> list[RequestedRange]:
         if not len(starts):
             return []
-        merged = merge_ranges(starts, stops, _MAX_GAP_BYTES)
-        pairs = zip(*(edges.tolist() for edges in merged), strict=True)
+        pairs = zip(*merge_ranges(starts, stops, _MAX_GAP_BYTES), strict=True)
         return [RequestedRange(start, stop, self.request(path, start, stop)) for start, stop in pairs]
 
     def _find_cached(self, path: str, starts: Ints, stops: Ints) -> tuple[list[RequestedRange], NDArray[np.bool_]]:
@@ -252,8 +251,7 @@ class RemoteStorage:
         is_cached = self.cache.has_checked(name, info, starts, stops)
         if not is_cached.any():
             return [], ~is_cached
-        first, last = merge_ranges(starts[is_cached], stops[is_cached], _MAX_CACHED_GAP_BYTES)
-        pairs = zip(first.tolist(), last.tolist(), strict=True)
+        pairs = zip(*merge_ranges(starts[is_cached], stops[is_cached], _MAX_CACHED_GAP_BYTES), strict=True)
         parts = [part for pair in pairs for part in self.cache.locate(name, info, *pair)]
         found = [RequestedRange(start, start + part[2], CachedContent(part)) for start, part in parts]
         self.traffic.cached_bytes += sum(stop - start for start, stop, _ in found)

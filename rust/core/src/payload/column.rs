@@ -125,7 +125,7 @@ impl Values {
     #[inline]
     pub(super) fn push_bytes(&mut self, value: &[u8]) -> Result<(), OutOfMemory> {
         if let Self::Bytes { data, splits } = self {
-            memory::extend_from_slice(data, value)?;
+            memory::extend_streaming(data, value)?;
             memory::push(splits, data.len() as i64)?;
         }
         Ok(())
