@@ -161,11 +161,9 @@ def measure_photos(root: Path, photos: int, rounds: int, latency_ms: float, *, w
             for name, work in works.items():
                 rates[name].append(work())
     medians = {name: [median(values) for values in zip(*runs, strict=True)] for name, runs in rates.items()}
-    local = medians["local"][-1]
     for name, values in medians.items():
-        text = ", ".join(
-            f"epoch {epoch} {rate:,.0f}/s ({rate / local:.2f} x local)" for epoch, rate in enumerate(values, 1)
-        )
+        epochs = enumerate(zip(values, medians["local"], strict=False), 1)
+        text = ", ".join(f"epoch {epoch} {rate:,.0f}/s ({rate / local:.2f} x local)" for epoch, (rate, local) in epochs)
         print(f"photos, {latency_ms:.0f} ms, {name}: {text}", flush=True)
 
 
