@@ -66,8 +66,14 @@ class ReadAhead:
         self._thread = DaemonPool(1, "recordmill-read-ahead")
 
     def prepare(self, element: Element) -> None:
-        """Wait until the windows that contain an element are requested, and request the next ones."""
-        while self._next is not None and (self._next.element <= element or not self._has_enough_windows_after(element)):
+        """Wait until the windows that contain an element are requested, and request the next ones.
+
+        The first call requests no next window, so that the first element does not share the connection with it.
+        """
+        is_first = not self._windows
+        while self._next is not None and (
+            self._next.element <= element or not (is_first or self._has_enough_windows_after(element))
+        ):
             self._request_window()
         for window in list(self._windows):
             if window.first <= element:
