@@ -27,7 +27,10 @@ _BLOCK_BYTES = 31 << 20
 
 @functools.cache
 def keep_freed_memory() -> None:
-    """Make the C library keep freed memory for later allocations. Freeing one large array has this effect."""
+    """Make the C library keep freed memory for later allocations.
+
+    This function allocates a large array and frees it at once. Freeing the array changes the settings of glibc.
+    """
     np.empty(_BLOCK_BYTES, np.uint8)
 
 
@@ -75,8 +78,8 @@ class Memory:
             return np.empty(shape, dtype)
         block = self._take_block(nbytes + ALIGNMENT)
         start = -block.ctypes.data % ALIGNMENT
-        # Every view of the result has `root` as its base, because `root` wraps a buffer and not an array. When the last
-        # view is gone, the finalizer of `root` keeps the block for reuse.
+        # `root` wraps a buffer and not an array. NumPy therefore sets `base` of every view of the result to `root`. If
+        # the last view is deleted, `root` is deleted as well, and its finalizer keeps the block for reuse.
         root = np.frombuffer(block.data, np.uint8, nbytes, start)
         weakref.finalize(root, _return_block, weakref.ref(self), block).atexit = False
         return root.view(dtype).reshape(shape)
@@ -100,7 +103,7 @@ class Memory:
         while sum(block.nbytes for block in self._blocks) > max_bytes:
             self._blocks.popleft()
 
-    def keep(self, block: NDArray[np.uint8]) -> None:
+    def keep_block(self, block: NDArray[np.uint8]) -> None:
         """Keep a block for reuse; free the oldest blocks if the total size exceeds the maximum.
 
         Parameters
@@ -108,8 +111,8 @@ class Memory:
         block : ndarray of uint8
             Memory that nothing else refers to.
         """
-        # Do not wait for the lock, because a finalizer may call this method in the thread that holds the lock. If the
-        # lock is held, the block is freed instead.
+        # Do not wait for the lock, because a finalizer may call this method in the thread that holds the lock. If a
+        # thread holds the lock, the block is freed and not kept for reuse.
         if not self._lock.acquire(blocking=False):
             return
         try:
@@ -121,4 +124,4 @@ class Memory:
 
 def _return_block(memory: weakref.ref[Memory], block: NDArray[np.uint8]) -> None:
     if (owner := memory()) is not None:
-        owner.keep(block)
+        owner.keep_block(block)

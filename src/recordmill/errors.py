@@ -127,13 +127,13 @@ class RecordmillError(Exception):
         lines = [self.message]
         if self.found is not None:
             lines[0] += f" (expected {self.expected}, found {self.found})" if self.expected else f" ({self.found})"
-        if location := self._location():
+        if location := self._describe_location():
             lines.append("  " + ", ".join(location))
         if self.hint is not None:
             lines.append(f"  hint: {self.hint}")
         return "\n".join(lines)
 
-    def _location(self) -> list[str]:
+    def _describe_location(self) -> list[str]:
         is_named = self.shard is None or self.message.startswith(self.shard)
         location = [] if is_named else [f"shard '{self.shard}'"]
         location += [f"record {self.record}"] if self.record is not None else []
@@ -163,7 +163,7 @@ def _create_error(cls: type[RecordmillError], message: str, parts: dict[str, Any
 
 
 def _make_picklable(error: Exception) -> Exception:
-    """Return the error if it can be pickled; otherwise return a `RecordmillError` with the class name and text."""
+    """Return the error if it can be pickled; otherwise return a `RecordmillError` that quotes the error."""
     try:
         copied = pickle.loads(pickle.dumps(error))  # noqa: S301 (our own bytes)
         if type(copied) is type(error):
@@ -259,8 +259,8 @@ class RemoteError(RecordmillError, OSError):
         self.byte_range = byte_range
         self.attempts = attempts
 
-    def _location(self) -> list[str]:
-        location = super()._location()
+    def _describe_location(self) -> list[str]:
+        location = super()._describe_location()
         location += ["bytes {}-{}".format(*self.byte_range)] if self.byte_range is not None else []
         return location + ([f"{self.attempts} attempts"] if self.attempts > 1 else [])
 
@@ -310,7 +310,7 @@ class ManifestError(RecordmillError, ValueError):
 
 
 class WriteError(RecordmillError, OSError):
-    """The output could not be written; incomplete files do not have their final names.
+    """The output could not be written. Every file that already has its final name is complete.
 
     Parameters
     ----------
@@ -372,11 +372,11 @@ class DestinationLockedError(WriteError):
 
 
 class ResumeError(RecordmillError, ValueError):
-    """An interrupted run cannot be resumed, because its source or its options have changed."""
+    """The source or the options of an interrupted run have changed, so the run cannot be resumed."""
 
 
 class PlanError(RecordmillError, RuntimeError):
-    """A plan of `plan_pack` cannot be carried out: a part failed or is missing, or the plan is no longer valid.
+    """A packing plan cannot be executed: a part of the plan failed or is missing, or the plan is no longer valid.
 
     Parameters
     ----------
@@ -395,8 +395,8 @@ class PlanError(RecordmillError, RuntimeError):
         self.part = part
         self.cause = cause
 
-    def _location(self) -> list[str]:
-        return ([f"part {self.part}"] if self.part is not None else []) + super()._location()
+    def _describe_location(self) -> list[str]:
+        return ([f"part {self.part}"] if self.part is not None else []) + super()._describe_location()
 
     def parts(self) -> dict[str, Any]:
         """Return the keyword arguments that recreate this error when they are passed to its class."""
@@ -462,10 +462,10 @@ class DecodeError(RecordmillError, ValueError):
         self.feature = feature
         self.cause = cause
 
-    def _location(self) -> list[str]:
+    def _describe_location(self) -> list[str]:
         location = [f"sample {self.position} of the batch"] if self.position is not None else []
         location += [f"feature '{self.feature}'"] if self.feature is not None else []
-        return location + super()._location()
+        return location + super()._describe_location()
 
     def parts(self) -> dict[str, Any]:
         """Return the keyword arguments that recreate this error when they are passed to its class."""
@@ -511,9 +511,9 @@ class WorkerError(RecordmillError, RuntimeError):
         self.function = function
         self.position = position
 
-    def _location(self) -> list[str]:
+    def _describe_location(self) -> list[str]:
         location = [f"element {self.place}"] if self.place is not None else []
-        return location + _stage_location(self.stage, self.position) + super()._location()
+        return location + _describe_stage(self.stage, self.position) + super()._describe_location()
 
     def parts(self) -> dict[str, Any]:
         """Return the keyword arguments that recreate this error when they are passed to its class.
@@ -561,8 +561,8 @@ class MapError(RecordmillError, RuntimeError):
         self.position = position
         self.cause = cause
 
-    def _location(self) -> list[str]:
-        return _stage_location(self.stage, self.position) + super()._location()
+    def _describe_location(self) -> list[str]:
+        return _describe_stage(self.stage, self.position) + super()._describe_location()
 
     def parts(self) -> dict[str, Any]:
         """Return the keyword arguments that recreate this error when they are passed to its class."""
@@ -570,7 +570,7 @@ class MapError(RecordmillError, RuntimeError):
         return super().parts() | {name: getattr(self, name) for name in names}
 
 
-def _stage_location(stage: str | None, position: int | None) -> list[str]:
+def _describe_stage(stage: str | None, position: int | None) -> list[str]:
     location = [f"stage {stage}"] if stage is not None else []
     return location + ([f"sample {position} of the epoch"] if position is not None else [])
 

@@ -53,21 +53,24 @@ def suggest_name(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | 
 def suggest_arguments(function: F) -> F:
     """Decorate a public function, so that the TypeError for an unknown argument suggests an existing argument."""
 
-    def call(*args: Any, **options: Any) -> Any:
+    def call_function(*args: Any, **options: Any) -> Any:
         try:
             return function(*args, **options)
         except TypeError as error:
-            # If no other frame follows this frame, the call itself raised the error, and not the code of the function.
+            # If the traceback ends in this wrapper, the arguments do not match the signature of `function`. Otherwise,
+            # the code of `function` raised the error.
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise
-            message = explain(function, args, options)
+            message = build_message(function, args, options)
             if message is None:
                 raise
         raise TypeError(message)
 
-    explain = _explain_arguments
+    build_message = _build_error_message
     # doctest finds the examples of the decorated function only if the wrapper has the globals of the function.
-    wrapper = FunctionType(call.__code__, function.__globals__, function.__name__, None, call.__closure__)
+    wrapper = FunctionType(
+        call_function.__code__, function.__globals__, function.__name__, None, call_function.__closure__
+    )
     return cast("F", update_wrapper(wrapper, function))
 
 
@@ -77,14 +80,14 @@ def suggest_constructor_arguments(cls: C) -> C:
     return cls
 
 
-def _explain_arguments(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> str | None:
+def _build_error_message(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> str | None:
     """Return the message for a call with wrong arguments; None if there is nothing to suggest."""
     parameters = inspect.signature(function).parameters
     name = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
     keywords = [key for key, parameter in parameters.items() if parameter.kind in _KEYWORD_KINDS and key != "self"]
     unknown = next((key for key in options if key not in keywords), None)
     if unknown is not None:
-        hint = _hint_at_argument(unknown, keywords)
+        hint = _build_hint(unknown, keywords)
         return f"{name}() got an unexpected keyword argument {unknown!r}{hint}" if hint else None
     return _POSITIONAL[name].format(args[1]) if name in _POSITIONAL and len(args) > 1 else None
 
@@ -94,11 +97,11 @@ def check_option_names(function: str, options: Iterable[str], names: Iterable[st
     known = list(names)
     for option in options:
         if option not in known:
-            hint = _hint_at_argument(option, known)
+            hint = _build_hint(option, known)
             raise TypeError(f"{function}() got an unexpected keyword argument {option!r}{hint}")
 
 
-def _hint_at_argument(unknown: str, keywords: list[str]) -> str:
+def _build_hint(unknown: str, keywords: list[str]) -> str:
     foreign = next((hint for key, needed, hint in _FOREIGN if key == unknown and needed in keywords), None)
     if foreign is not None:
         return f"; use {foreign}"

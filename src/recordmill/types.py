@@ -242,7 +242,7 @@ class Fault:
         return {name: getattr(self, name) for name in ("kind", "shard", "record", "offset", "message")}
 
     def __str__(self) -> str:
-        """Return the location, the kind and the message on one line."""
+        """Return the shard, record, offset, kind and message of the fault on one line."""
         location = [f"{name} {getattr(self, name)}" for name in ("record", "offset") if getattr(self, name) is not None]
         return ": ".join([", ".join([self.shard, *location]), self.kind, self.message])
 

@@ -8,10 +8,11 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-# Limits of a shortened value: numbers, rows and characters in JSON, and numbers in text output.
+# `to_json_value` returns at most this many numbers, rows or characters of a value, unless `full` is True.
 _MAX_VALUES = 16
 _MAX_ROWS = 4
 _MAX_CHARS = 60
+# `format_value` prints at most this many numbers or rows of a value.
 _MAX_PRINTED_VALUES = 6
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _JPEG_ALONE = frozenset((0x01, *range(0xD0, 0xD9)))
@@ -76,7 +77,7 @@ def _decode_text(value: bytes, max_chars: int | None) -> str | None:
 
 
 def find_value_kind(value: Any) -> str:
-    """Return the kind of the values of a feature, such as ``"int64"`` or ``"bytes"``, as in a schema."""
+    """Return the data type of a feature value, such as ``"int64"`` or ``"bytes"``."""
     if isinstance(value, list):
         return find_value_kind(value[0]) if value else ""
     if hasattr(value, "row_splits"):
@@ -86,15 +87,15 @@ def find_value_kind(value: Any) -> str:
 
 
 def format_value(plain: Any) -> tuple[str, str]:
-    """Format a result of `to_json_value` as text: return the shape and the value."""
+    """Format a result of `to_json_value`: return the shape and the value as two strings."""
     if isinstance(plain, dict) and "num_bytes" in plain:
         return "", _format_bytes(plain)
     if isinstance(plain, dict):
         shape = "x".join("?" if size is None else str(size) for size in plain["shape"])
-        values = ", ".join(_format_entry(entry) for entry in plain["values"][:_MAX_PRINTED_VALUES])
+        values = ", ".join(_format_element(entry) for entry in plain["values"][:_MAX_PRINTED_VALUES])
         is_complete = plain["shape"] == [len(plain["values"])] and len(plain["values"]) <= _MAX_PRINTED_VALUES
         return shape, values + ("" if is_complete else ", …") if values else "none"
-    return "", _format_entry(plain)
+    return "", _format_element(plain)
 
 
 def format_number(number: float | None) -> str:
@@ -104,7 +105,7 @@ def format_number(number: float | None) -> str:
     return f"{number:,}" if isinstance(number, int) else f"{number:.6g}"
 
 
-def _format_entry(entry: Any) -> str:
+def _format_element(entry: Any) -> str:
     if isinstance(entry, float):
         return f"{entry:.6g}"
     return format_value(entry)[1] if isinstance(entry, dict) else str(entry)
@@ -131,7 +132,7 @@ def describe_value(value: Any, max_chars: int) -> tuple[str, bool]:
     numbers = [value]
     if hasattr(value, "reshape"):
         numbers = value.reshape(-1)[: max_chars + 1].tolist()
-    text = ", ".join(map(_format_entry, numbers))
+    text = ", ".join(map(_format_element, numbers))
     return text[:max_chars], len(text) > max_chars
 
 

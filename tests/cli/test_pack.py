@@ -204,7 +204,7 @@ def test_pack_dash_reads_paths_of_images(
         ("no.jpg\n", [], "no.jpg"),
         ("a.jpg\na.jpg\n", [], "line 2 lists an image that is already listed"),
         ("a.jpg\n", ["--label", "0"], "--label has no effect"),
-        ("a.jpg\n", ["--source", "table"], "--source table cannot be combined with -"),
+        ("a.jpg\n", ["--source", "table"], "--source table cannot be combined with the argument '-'"),
     ],
 )
 def test_pack_dash_refuses_invalid_lists(

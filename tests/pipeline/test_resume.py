@@ -299,7 +299,7 @@ def test_load_state_refuses_position_beyond_take() -> None:
     loader(20).load_state_dict(runs[0].state_dict())
     with pytest.raises(rm.StateError, match="at most 15 samples, found 40") as caught:
         loader(5).load_state_dict(runs[0].state_dict())
-    assert "take after batch" in (caught.value.hint or "")
+    assert "take() after batch()" in (caught.value.hint or "")
 
 
 def test_load_state_refuses_more_passed_than_consumed() -> None:

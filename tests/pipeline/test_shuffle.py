@@ -61,7 +61,7 @@ def feistel(number: int, length: int, keys: list[int]) -> int:
 @settings(max_examples=60, deadline=None)
 def test_permutation_equals_plain_feistel_network(length: int, seed: int, data: st.DataObject) -> None:
     positions = data.draw(st.lists(st.integers(0, length - 1), min_size=1, max_size=20))
-    keys = [int(word) for word in shuffle_module._random_words((seed, 3), 10)]
+    keys = [int(word) for word in shuffle_module._generate_random_words((seed, 3), 10)]
     found = Permutation(length, (seed, 3))(np.array(positions)).tolist()
     assert found == [feistel(position, length, keys) for position in positions]
 
@@ -156,7 +156,7 @@ def test_order_stages_refuse_invalid_arguments(make: object) -> None:
 @given(st.integers(0, 65_536), st.integers(0, 2**64 - 1), st.lists(st.integers(0, 2**32 - 1), max_size=3))
 @settings(max_examples=60, deadline=None)
 def test_small_permutation_is_order_of_random_words(length: int, seed: int, stream: list[int]) -> None:
-    words = shuffle_module._random_words((seed, *stream), length)
+    words = shuffle_module._generate_random_words((seed, *stream), length)
     order = np.argsort(words, kind="stable")
     permutation = Permutation(length, (seed, *stream))
     assert permutation(np.arange(length)).tolist() == order.tolist()

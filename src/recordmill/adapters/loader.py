@@ -31,7 +31,7 @@ class FrameworkLoader:
         self._iterators: WeakSet[Generator[Any]] = WeakSet()
 
     def _convert_batches(self, batches: Iterator[BatchAndState]) -> Iterable[BatchAndState]:
-        """Yield each batch converted, with its state unchanged. A subclass may prefetch items of `batches`."""
+        """Convert each batch, and yield it with its state. A subclass may read ahead in `batches`."""
         raise NotImplementedError
 
     def __len__(self) -> int:
@@ -50,7 +50,7 @@ class FrameworkLoader:
         # Until the caller receives a batch, `state_dict` returns the state before that batch, even if the wrapped
         # loader has already prefetched it.
         iteration, self._state = self._iteration, self._loader.state_dict()
-        converted = iter(self._convert_batches(self._pair_with_states(batches)))
+        converted = iter(self._convert_batches(self._pair_batches_with_states(batches)))
         try:
             for batch, state in converted:
                 if self._iteration is iteration:
@@ -61,7 +61,7 @@ class FrameworkLoader:
         finally:
             _close_iterator(converted)
 
-    def _pair_with_states(self, batches: Iterator[Any]) -> Iterator[BatchAndState]:
+    def _pair_batches_with_states(self, batches: Iterator[Any]) -> Iterator[BatchAndState]:
         try:
             for batch in batches:
                 yield batch, self._loader.state_dict()
@@ -69,7 +69,7 @@ class FrameworkLoader:
             _close_iterator(batches)
 
     def _reset_state(self) -> None:
-        """Make `state_dict` return the state of the wrapped loader, and ignore updates from existing iterators."""
+        """Make `state_dict` return the state of the wrapped loader, even if an existing iterator continues."""
         self._state, self._iteration = None, object()
 
     @property
@@ -89,14 +89,14 @@ class FrameworkLoader:
 
     def __repr__(self) -> str:
         """Return the source text of an expression that creates the wrapped loader."""
-        return f"{self._name}({self._loader!r})"
+        return f"{self._public_name}({self._loader!r})"
 
     def __str__(self) -> str:
         """Return the options and the dataset as text with several lines."""
-        return f"{self._name} with batches of this loader:\n{indent(str(self._loader), '  ')}"
+        return f"{self._public_name} with batches of this loader:\n{indent(str(self._loader), '  ')}"
 
     @property
-    def _name(self) -> str:
+    def _public_name(self) -> str:
         """Public name of the class, such as ``recordmill.torch.Loader``."""
         framework = type(self).__module__.removeprefix("recordmill.adapters.").partition(".")[0]
         return f"recordmill.{framework}.{type(self).__name__}"
@@ -142,7 +142,7 @@ class FrameworkLoader:
 
     @property
     def report(self) -> Any:
-        """Report on samples that failed and were skipped or replaced (see `recordmill.Loader.report`)."""
+        """The samples that failed and were skipped or replaced (see `recordmill.Loader.report`)."""
         return self._loader.report
 
     def stats(self) -> Any:

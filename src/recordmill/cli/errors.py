@@ -19,7 +19,8 @@ OK, FAULTS, COULD_NOT_RUN = 0, 1, 2
 SIGNALED = 128  # The exit code is this number plus the number of the signal that ended the command.
 INTERRUPTED = SIGNALED + signal.SIGINT
 PIPE_CLOSED = SIGNALED + signal.SIGPIPE
-# Matches a Python argument in a hint, such as overwrite=True, encode=... or format="recordio", except inside a call.
+# Matches a Python argument in a hint, such as overwrite=True, encode=... or format="recordio". The first argument of a
+# call, as in Image(resize=224), does not match.
 _ARGUMENT = re.compile(r"(?<![\w.])(?<!\w\()([a-z][a-z_]*)=(\.\.\.|\[\.\.\.\]|True|\"[^\"]*\"|[\w.]+)?(?![\w(])")
 
 
@@ -80,7 +81,7 @@ def run_command(command: Callable[[], int], options: Collection[str] = ()) -> in
 
 
 def _discard_output() -> None:
-    """Redirect standard output to the null device, because the interpreter flushes standard output again at exit."""
+    """Redirect standard output to the null device, so that the flush at interpreter exit does not fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -68,11 +68,13 @@ def _format_info(plain: dict[str, Any]) -> Iterator[str]:
         f"{format_bytes(plain['num_bytes'])}{_COMPLETENESS[plain['complete']]}"
     )
     if plain["classes"]:
-        yield f"{len(plain['classes']):,} class names: {_format_names(plain['classes'])}"
+        yield f"{len(plain['classes']):,} class names: {_format_class_names(plain['classes'])}"
     yield ""
     if plain["payload"] is not None:
         yield f"payload {plain['payload']}; features of the first {format_count(plain['num_sampled'], 'record')}:"
-        yield from _indent(format_table(("name", "kind", "shape", "values", "bytes", "missing"), _feature_rows(plain)))
+        yield from _indent(
+            format_table(("name", "kind", "shape", "values", "bytes", "missing"), _create_feature_rows(plain))
+        )
         yield ""
     if "statistics" in plain:
         yield from format_statistics(plain["statistics"], plain["classes"])
@@ -93,12 +95,12 @@ def _format_info(plain: dict[str, Any]) -> Iterator[str]:
         yield f"  … and {format_count(len(shards) - len(rows), 'shard')} more (--json lists all)"
 
 
-def _format_names(names: list[str]) -> str:
+def _format_class_names(names: list[str]) -> str:
     listed = ", ".join(names[:_MAX_LISTED])
     return listed if len(names) <= _MAX_LISTED else f"{listed}, …"
 
 
-def _feature_rows(plain: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+def _create_feature_rows(plain: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     for name, feature in plain["features"].items():
         yield (
             name,

@@ -42,7 +42,7 @@ def read_path_lists(paths: list[str]) -> list[str]:
         return paths
     listed = [line for line in sys.stdin.read().splitlines() if line]
     if not listed:
-        raise ValueError("expected one path per line on standard input for the argument -, got no path")
+        raise ValueError("expected one path per line on standard input (argument '-'), got no path")
     return [path for entry in paths for path in (listed if entry == "-" else [entry])]
 
 

@@ -17,10 +17,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the usage, the message and a suggestion, and exit with code 2."""
-        similar = self._suggest(message)
+        similar = self._find_similar_name(message)
         super().error(f"{message}\nhint: did you mean {similar}?" if similar else message)
 
-    def _suggest(self, message: str) -> str | None:
+    def _find_similar_name(self, message: str) -> str | None:
         if match := _INVALID_CHOICE.search(message):
             return suggest_name(match[1], (choice.strip("'\" ") for choice in match[2].split(",")))
         if match := _UNRECOGNIZED.search(message):

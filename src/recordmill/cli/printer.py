@@ -42,7 +42,7 @@ def _print_lines(lines: Iterable[str]) -> None:
 def print_note(text: str) -> None:
     """Print a line on standard error."""
     if sys.stderr is not None:  # `print(file=None)` would print to standard output.
-        with contextlib.suppress(OSError):  # After SIGHUP, the terminal may be gone.
+        with contextlib.suppress(OSError):  # Writing fails if the terminal was closed (SIGHUP).
             print(text, file=sys.stderr, flush=True)
 
 

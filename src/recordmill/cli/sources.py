@@ -18,7 +18,7 @@ def create_source(args: argparse.Namespace) -> Any:
     from recordmill.packing.sources import check_exists, detect_source_kind
 
     if args.source == "-":
-        return _create_path_list(args)
+        return _create_path_list_source(args)
     check_exists(args.source)
     kind = args.kind or detect_source_kind(args.source)
     _check_options_have_effect(args, kind)
@@ -46,11 +46,11 @@ def create_source(args: argparse.Namespace) -> Any:
     )
 
 
-def _create_path_list(args: argparse.Namespace) -> Any:
+def _create_path_list_source(args: argparse.Namespace) -> Any:
     from recordmill.packing.sources.lists import PathList
 
     if args.kind is not None:
-        raise ValueError(f"--source {args.kind} cannot be combined with -, which reads a list of paths")
+        raise ValueError(f"--source {args.kind} cannot be combined with the argument '-' (paths from standard input)")
     _check_options_have_effect(args, "paths")
     paths = tuple(read_path_lists(["-"]))
     return PathList(paths, "standard input", args.root, args.allow_outside, args.allow_duplicates)

@@ -54,7 +54,8 @@ def run(args: argparse.Namespace, printer: Printer) -> int:
 
     parts = dict(args.parts)
     if len(parts) < len(args.parts):
-        raise ValueError("the names of the parts must be different")
+        names = ", ".join(name for name, _ in args.parts)
+        raise ValueError(f"each part of the split must have a different name, got {names}")
     options = collect_output_options(args)
     result = rm.split(
         read_path_lists([args.source]), args.destination, parts, by=args.by, group=args.group, seed=args.seed, **options

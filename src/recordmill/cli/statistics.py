@@ -19,18 +19,18 @@ def format_statistics(plain: dict[str, Any], classes: list[str] | None) -> Itera
     if not features:
         return
     header = ("name", "values", "per record", "missing", "minimum", "maximum", "mean", "not finite", "bytes")
-    yield from (f"  {line}" for line in format_table(header, map(_format_row, features, features.values())))
+    yield from (f"  {line}" for line in format_table(header, map(_format_feature_row, features, features.values())))
     for name, feature in features.items():
         if feature["images"] is not None:
-            yield f"  {name}: {_format_images(feature['images'])}"
+            yield f"  {name}: {_format_image_statistics(feature['images'])}"
     for name, feature in features.items():
         if feature["value_counts"]:
             yield f"  {name}: {format_count(len(feature['value_counts']), 'distinct value')}"
             names = classes if name in LABEL_FEATURES else None
-            yield from (f"    {line}" for line in _format_counts(feature["value_counts"], names))
+            yield from (f"    {line}" for line in _format_value_counts(feature["value_counts"], names))
 
 
-def _format_row(name: str, feature: dict[str, Any]) -> tuple[str, ...]:
+def _format_feature_row(name: str, feature: dict[str, Any]) -> tuple[str, ...]:
     numbers = [format_number(feature[key]) for key in ("minimum", "maximum", "mean")]
     counts = format_range(feature["num_per_record"]), f"{feature['num_missing']:,}"
     num_nonfinite = "" if feature["kinds"] == ["bytes"] else f"{feature['num_nonfinite']:,}"
@@ -44,7 +44,7 @@ def format_range(limits: tuple[int, int]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _format_images(images: dict[str, Any]) -> str:
+def _format_image_statistics(images: dict[str, Any]) -> str:
     parts = [f"{count:,} {name}" for name, count in images["formats"].items()]
     if images["widths"] is not None:
         parts += [f"width {format_range(images['widths'])}", f"height {format_range(images['heights'])}"]
@@ -53,9 +53,9 @@ def _format_images(images: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _format_counts(counts: list[dict[str, Any]], classes: list[str] | None) -> Iterator[str]:
+def _format_value_counts(counts: list[dict[str, Any]], classes: list[str] | None) -> Iterator[str]:
     rows = [
-        (f"{entry['count']:,}", _format_value(entry["value"], classes))
+        (f"{entry['count']:,}", _format_value_and_class(entry["value"], classes))
         for entry in (counts if len(counts) <= _MAX_LISTED_VALUES else counts[: _MAX_LISTED_VALUES - 1])
     ]
     yield from format_table(("", ""), rows)[1:]
@@ -63,7 +63,7 @@ def _format_counts(counts: list[dict[str, Any]], classes: list[str] | None) -> I
         yield f"… and {len(counts) - len(rows):,} more (--json lists all)"
 
 
-def _format_value(value: float | str, classes: list[str] | None) -> str:
+def _format_value_and_class(value: float | str, classes: list[str] | None) -> str:
     if isinstance(value, str):
         return repr(value)
     name = find_class_name(value, classes)

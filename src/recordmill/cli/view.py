@@ -34,7 +34,7 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace, printer: Printer) -> int:
-    """Serve the page until Ctrl-C."""
+    """Start a web server that shows the shards; stop it on Ctrl-C."""
     import recordmill as rm
 
     options = get_reading_options(args)

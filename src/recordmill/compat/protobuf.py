@@ -13,11 +13,11 @@ from typing import Any
 
 from recordmill.errors import MissingExtraError
 
-# Name, number, type and label of a field. The label is "optional", "repeated", "map" (the keys are strings, and the
-# type is that of the values) or "oneof" (all such fields of a message form the oneof `kind`).
+# Name, number, type and label of a field. The label is "optional", "repeated", "map" or "oneof". A "map" has strings as
+# keys and values of the given type. The "oneof" fields of a message form one oneof, which is named `kind`.
 Field = tuple[str, int, str, str]
-# Maps the name of a message to its fields, or the name of an enum to its value names, which are numbered from 0. A
-# nested message is named "Outer.Inner" and follows its outer message.
+# Maps the name of each message to its fields. Maps the name of each enum to a string of value names, separated by
+# spaces; the values are 0, 1, 2 and so on. A nested message is named "Outer.Inner" and follows its outer message.
 Declarations = Mapping[str, Sequence[Field] | str]
 
 _OPTIONAL, _REPEATED = 1, 3  # Values of FieldDescriptorProto.Label.
@@ -79,7 +79,7 @@ def _build_message_classes(module: str, package: str, syntax: str, files: Mappin
         for name, members in declarations.items():
             if not isinstance(members, str):
                 cls = GetMessageClass(pool.FindMessageTypeByName(f"{package}.{name}"))
-                cls.__module__ = module  # Pickle imports the class from this module.
+                cls.__module__ = module  # Pickle needs the module that provides the class.
                 classes[name] = cls
     return {name: cls for name, cls in classes.items() if "." not in name}
 
@@ -115,4 +115,4 @@ def _set_field_type(field: Any, kind: str, package: str) -> None:
     if kind in _SCALARS:
         field.type = _SCALARS[kind]
     else:
-        field.type_name = f".{package}.{kind}"  # The descriptor pool detects whether this is a message or an enum.
+        field.type_name = f".{package}.{kind}"  # The descriptor pool detects whether the type is a message or an enum.

@@ -69,7 +69,7 @@ def _run_tasks(tasks: SimpleQueue[_Task | None], idle: Semaphore) -> None:
         # An idle thread must not keep the function and its arguments alive.
         del future, function, arguments
         idle.release()
-    tasks.put(None)  # Stops the other threads, too.
+    tasks.put(None)  # Pass the stop signal on to the next thread.
 
 
 @atexit.register

@@ -77,7 +77,10 @@ def send_message(link: socket.socket, message: Message, file: int | None = None)
 
 
 def receive_message(link: socket.socket) -> Message | None:
-    """Return the next message, or None if the worker closed the socket; raise BlockingIOError if none is available."""
+    """Return the next message, or None if the worker has closed the socket.
+
+    Raise BlockingIOError if no message has arrived.
+    """
     packet = next_packet(link.fileno(), _HEAD.size + MAX_INLINE_BYTES)
     if packet is None:
         return None
@@ -94,12 +97,12 @@ def send_released_segment(link: socket.socket, slot: int, reusable: bool) -> boo
     except BlockingIOError:
         return False
     except ConnectionError:
-        return True  # The worker has exited and needs no segments.
+        return True  # The worker has exited and no longer needs the message.
     return True
 
 
 def receive_released_segment(link: socket.socket) -> tuple[int, bool] | None:
-    """Receive (slot, is reusable) of the next released segment; return None if the consumer has closed the socket."""
+    """Return (slot, reusable) for the next released segment, or None if the consumer has closed the socket."""
     try:
         data = link.recv(_RELEASE.size, socket.MSG_DONTWAIT)
     except ConnectionError:

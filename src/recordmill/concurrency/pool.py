@@ -94,7 +94,7 @@ class WorkerPool(Protocol):
         ...
 
     def status_by_task(self) -> dict[int, bytes]:
-        """Map the number of each task that a worker process runs, or ran when it died, to the status of the process."""
+        """Map the number of each running task to the status of its worker process. Include tasks whose process died."""
         ...
 
 

@@ -66,7 +66,8 @@ class Prefetcher(Generic[T]):
             self._is_closed = True
             self._results.clear()
             self._changed.notify_all()
-        if current_thread() is not self._thread:  # Garbage collection may call `close` in the thread.
+        # Garbage collection may call `close` in `_thread`, which cannot join itself.
+        if current_thread() is not self._thread:
             self._thread.join(_JOIN_TIMEOUT_S)
 
     def _fill_queue(self) -> None:

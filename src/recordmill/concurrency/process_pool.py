@@ -58,7 +58,7 @@ class ProcessPool:
         self._start_workers()
         self._open.update(range(self._next, stop))
         self._next = stop
-        self._send_pending()
+        self._send_tasks_and_releases()
 
     def write_input(self, task: int, value: Any) -> None:
         """Store the input of a task that is not submitted yet. Workers read inputs from `TaskInputBuffer.current`."""
@@ -92,7 +92,7 @@ class ProcessPool:
         try:
             raise value.restore_error()
         finally:
-            del value  # Otherwise, the error and this frame form a reference cycle.
+            del value  # Break the reference cycle between the error and this frame.
 
     def close(self, *, timeout: float = 2.0) -> None:
         """Stop each process after its current task, or kill the process if that takes longer than `timeout` seconds."""
@@ -107,20 +107,20 @@ class ProcessPool:
 
     def counters(self) -> PoolCounters:
         """Return the statistics since the pool was created."""
-        self._receive_all()
+        self._receive_all_messages()
         workers = tuple(worker.counters for worker in self._group.workers)
         num_finished = sum(worker.num_finished for worker in workers)
         return PoolCounters(self._waited_s, num_finished, len(self._results), workers)
 
     def running_tasks(self) -> list[tuple[int, float]]:
         """Return (task number, seconds since the start of the task) for all running tasks, longest first."""
-        self._receive_all()
+        self._receive_all_messages()
         now, tasks = monotonic(), [worker.running for worker in self._group.workers]
         return sorted(((task[0], now - task[1]) for task in tasks if task), key=lambda entry: -entry[1])
 
     def status_by_task(self) -> dict[int, bytes]:
-        """Map the number of each task that a worker process runs, or ran when it died, to the status of the process."""
-        self._receive_all()
+        """Map the number of each running task to the status of its worker process. Include tasks whose process died."""
+        self._receive_all_messages()
         workers = [] if self._group.closed else self._group.workers
         return {worker.running[0]: worker.status.read() for worker in workers if worker.running}
 
@@ -132,7 +132,7 @@ class ProcessPool:
         if self._group.closed:
             raise WorkerError("the worker processes of this iteration were stopped", hint="start a new iteration")
 
-    def _send_pending(self) -> None:
+    def _send_tasks_and_releases(self) -> None:
         """Send task numbers and released segments to the workers until the pipe and the sockets are full."""
         for worker in self._group.workers:
             worker.release_segments()
@@ -142,22 +142,23 @@ class ProcessPool:
     def _wait_for_result(self, task: int, timeout: float | None) -> None:
         begun = monotonic()
         try:
-            self._receive_all()
+            self._receive_all_messages()
             while task not in self._results:
                 self._check_usable()
                 if self._fault is not None:
-                    # Raise a copy, so that `_fault` does not refer to this frame.
+                    # Raise a copy: the traceback of a raised error keeps this frame alive, and `_fault` lives as long
+                    # as the pool.
                     raise copy(self._fault) from self._fault.__cause__
-                self._send_pending()
+                self._send_tasks_and_releases()
                 left = _POLL_S if timeout is None else begun + timeout - monotonic()
                 if left <= 0:
                     raise NotReadyError(f"the result of task {task} was not ready after {timeout} s")
                 ready = {file for file, _ in self._group.poller.poll(min(left, _POLL_S) * 1000)}
-                self._receive_all(ready)
+                self._receive_all_messages(ready)
         finally:
             self._waited_s += monotonic() - begun
 
-    def _receive_all(self, ready: Collection[int] = ()) -> None:
+    def _receive_all_messages(self, ready: Collection[int] = ()) -> None:
         """Handle all messages that have arrived. `ready` contains descriptors that `poll` reported as ready."""
         if self._fork_depth != ForkCounter.depth:
             return
@@ -244,7 +245,7 @@ class WorkerGroup:
         try:
             return 0 if self.tasks is None else send_task_numbers(self.tasks, tasks)
         except BrokenPipeError:
-            return 0  # All workers have exited; `result` reports this.
+            return 0  # All workers have exited. `result` raises an error that describes the exit.
 
     def stop_polling_link(self, worker: WorkerProcess) -> None:
         """Stop polling the socket of a worker that will send no more messages."""

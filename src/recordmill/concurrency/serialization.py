@@ -21,7 +21,7 @@ from typing import Any
 from recordmill.allocator import ALIGNMENT
 from recordmill.errors import WorkerError
 
-_MIN_BUFFER_BYTES = 4096  # Smaller buffers are stored in the pickle stream.
+_MIN_BUFFER_BYTES = 4096  # Buffers of fewer bytes are stored in the pickle stream.
 _MAX_ERRORS = 16
 _MAX_TRACEBACK_CHARS = 20_000
 
@@ -57,14 +57,14 @@ class PickleParts:
         return False
 
     def tobytes(self) -> bytearray:
-        """Return all parts in one buffer of `nbytes` bytes."""
+        """Return the header, the pickle stream and the buffers in one bytearray."""
         data = bytearray(self.nbytes)
         for offset, part in zip((0, *self._offsets), (self._head, *self._parts), strict=True):
             data[offset : offset + len(part)] = part
         return data
 
     def write(self, file: int, start: int = 0) -> None:
-        """Write all parts to a file, starting at offset `start`."""
+        """Write the header, the pickle stream and the buffers to a file, starting at offset `start`."""
         for offset, part in zip((0, *self._offsets), (memoryview(self._head), *self._parts), strict=True):
             done = 0
             while done < part.nbytes:
@@ -81,7 +81,7 @@ def load_pickle_parts(data: memoryview) -> Any:
 
 
 def _compute_part_offsets(lengths: list[int]) -> tuple[list[int], int]:
-    """Return the aligned offset of each part, and the offset at which the last part ends."""
+    """Return the aligned offset of the pickle stream and of each buffer, and the total size in bytes."""
     offsets, end = [], 8 * (len(lengths) + 1)
     for length in lengths:
         offsets.append(-(-end // ALIGNMENT) * ALIGNMENT)

@@ -35,7 +35,7 @@ NO_SLOT = -1
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 _ENTRY = struct.Struct("<qq")
 _MAX_INPUTS = 1 << 20  # Maximum number of tasks that have an input at the same time.
-_SLOT_BYTES = 1 << 40  # Distance between inputs in the file. Only pages that are written take memory.
+_SLOT_BYTES = 1 << 40  # Distance between the slots in the file, in bytes. Unwritten pages take no memory.
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class SegmentPool:
         return Segment(slot, file, is_new=True)
 
     def _find_or_free_slot(self) -> int:
-        """Return an unused slot; if all are used, close the smallest free segment; NO_SLOT if no segment is free."""
+        """Return an unused slot, or close the smallest free segment and return its slot, or else return NO_SLOT."""
         unused = set(range(self._max_segments)) - self._files.keys()
         if not unused and self._free:
             slot = min(self._free, key=lambda one: self._files[one][1])
@@ -127,7 +127,7 @@ class SegmentViews:
         self.released: deque[tuple[int, bool]] = deque()
 
     def view_segment(self, slot: int, nbytes: int, file: HandedFile | None) -> NDArray[np.uint8]:
-        """Return the first `nbytes` bytes of a segment as an array; map it first if `file` is given."""
+        """Return the first `nbytes` bytes of a segment as an array; `file` is None if the segment is already mapped."""
         if file is not None:
             if slot == NO_SLOT:
                 return _read_into_memory(file.fileno(), nbytes)
@@ -143,7 +143,10 @@ class SegmentViews:
 
 
 def _add_released_slot(released: deque[tuple[int, bool]], slot: int, fork_count: int) -> None:
-    """Add a slot to `released`. After a fork, the slot is not reusable: the child process may have views of it."""
+    """Add a slot to `released`, and mark the slot as not reusable after a fork.
+
+    The child process may still have views of the segment in the slot.
+    """
     released.append((slot, fork_count == ForkCounter.count))
 
 

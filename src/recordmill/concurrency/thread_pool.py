@@ -45,7 +45,7 @@ class _PoolState:
 
 
 class _WorkerThread(threading.Thread):
-    """Runs tasks until it is stopped.
+    """A thread that runs tasks until the pool stops.
 
     Parameters
     ----------
@@ -55,11 +55,12 @@ class _WorkerThread(threading.Thread):
     def __init__(self, shared: _PoolState) -> None:
         super().__init__(name="recordmill-load", daemon=True)
         self.shared = shared
-        # (current task, its start time or the end time of the last task, busy seconds, wait seconds, finished tasks)
+        # (task in progress or None, time of the last start or end of a task, busy seconds, wait seconds, number of
+        # finished tasks)
         self.state: tuple[int | None, float, float, float, int] = None, 0.0, 0.0, 0.0, 0
 
     def run(self) -> None:
-        """Run tasks until the pool stops. No local variable refers to a result, so that the consumer can free it."""
+        """Run tasks until the pool stops. No local variable holds a result, so that the consumer can free results."""
         shared, function, tasks, results = self.shared, self.shared.function, self.shared.tasks, self.shared.results
         busy_s, waited_s, num_finished = 0.0, 0.0, 0
         ready = monotonic()
@@ -130,13 +131,14 @@ class ThreadPool:
         try:
             raise error
         finally:
-            del error  # Otherwise, the error and this frame form a reference cycle.
+            del error  # Break the reference cycle between the error and this frame.
 
     def close(self, *, timeout: float = 5.0) -> None:
         """Stop each thread after its current task, and wait up to `timeout` seconds; repeated calls have no effect."""
         if self._fork_depth != ForkCounter.depth:
             return
-        # Ctrl-C in `_start_threads` may have left a thread that is not in `_threads`, so stop `num_workers` threads.
+        # If Ctrl-C interrupted `_start_threads`, `_threads` may lack a running thread. Send enough stop signals for
+        # the maximum number of threads.
         self._shared.stop(self._num_workers)
         _join_threads(self._threads, timeout)
         self._shared.results.clear()
@@ -159,7 +161,7 @@ class ThreadPool:
         return sorted(tasks, key=lambda entry: -entry[1])
 
     def status_by_task(self) -> dict[int, bytes]:
-        """Return an empty dict, because threads have no status pages."""
+        """Return an empty dict, because only worker processes have a status."""
         return {}
 
     def _check_usable(self) -> None:
@@ -205,7 +207,7 @@ def _stop_unless_forked(shared: _PoolState, num_workers: int, fork_depth: int) -
 
 
 def _join_threads(threads: list[_WorkerThread], timeout: float) -> None:
-    """Wait until all threads end, unless called in one of them, which may hold a lock that the other threads need."""
+    """Wait until all threads end. A call from one of these threads returns at once, because waiting could deadlock."""
     if threading.current_thread() in threads:
         return
     deadline = monotonic() + timeout

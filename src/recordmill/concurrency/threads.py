@@ -57,5 +57,5 @@ def _shut_down_pool(pool: ThreadPoolExecutor, pending: deque[Future[Out]]) -> No
         future.cancel()
     try:
         pool.shutdown(wait=True, cancel_futures=True)
-    except RuntimeError:  # Garbage collection called this in a thread of the pool. A thread cannot join itself.
+    except RuntimeError:  # Garbage collection ran this function in a thread of the pool, which cannot join itself.
         pool.shutdown(wait=False, cancel_futures=True)

@@ -35,13 +35,13 @@ def main(link: int, tasks: int, setup: int, consumer: int, status: int, inputs: 
     connection = socket.socket(fileno=link)
     StatusPage.current, TaskInputBuffer.current = StatusPage(status), TaskInputBuffer(inputs)
     try:
-        function = _prepare_and_load_function(setup)
+        function = _import_main_and_load_function(setup)
     except BaseException as error:  # noqa: BLE001 (raised in the consumer)
         _flush_and_exit(_send_value(connection, Message(MessageKind.BROKEN), ErrorChain.from_exception(error)))
     _flush_and_exit(_Worker(function, connection, tasks).run())
 
 
-def _prepare_and_load_function(setup: int) -> TaskFunction:
+def _import_main_and_load_function(setup: int) -> TaskFunction:
     """Set import paths and import the main module as the consumer did, then return the unpickled task function."""
     with open(setup, "rb") as file:
         preparation, function = pickle.load(file)  # noqa: S301 (written by the consumer, our parent)
@@ -151,7 +151,7 @@ class _Worker:
             return self._send_replacement_result(task, begun, value, error)
 
     def _send_replacement_result(self, task: int, begun: float, value: Any, cause: Exception) -> bool:
-        """Send a replacement for a result that cannot be sent.
+        """Send another result, or an error, for a task whose result cannot be sent.
 
         If the task function has a method `compute_with_checks`, which finds the cause, send the result or error of
         this method. Otherwise, send an error that describes the result.

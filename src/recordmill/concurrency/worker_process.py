@@ -29,7 +29,9 @@ sys.path[:] = json.loads(sys.argv[1])
 from recordmill.concurrency.worker_main import main
 main(3, 4, 5, 6, 7, 8)
 """
-_FIRST_FREE = 16  # Descriptors are first duplicated to 16, 17, …, so that duplicating them to 3, 4, … overwrites none.
+# The worker process gets its descriptors as 3, 4, …. They are first duplicated to numbers from 16, so that duplicating
+# one descriptor to 3, 4, … does not overwrite another one.
+_FIRST_FREE = 16
 
 
 def create_setup_file(function: TaskFunction) -> int:
@@ -52,7 +54,7 @@ def create_setup_file(function: TaskFunction) -> int:
 
 
 class WorkerProcess:
-    """Handle of a worker process, in the consumer.
+    """Handle with which the consumer starts a worker process, receives its messages, and stops it.
 
     Parameters
     ----------
@@ -140,7 +142,7 @@ class WorkerProcess:
     def wait_for_exit_error(self) -> WorkerError:
         """Wait until the process has exited, and create the error that describes its unexpected exit."""
         code = _wait_for_child(self.pid)
-        how = f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code} ({_signal_name(-code)})"
+        how = f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code} ({_format_signal(-code)})"
         task = None if self.running is None else self.running[0]
         when = "" if self.is_ready else " while it was starting"
         hint = MAIN_GUARD_HINT
@@ -182,7 +184,7 @@ def _reopen_for_reading(file: int, stack: contextlib.ExitStack) -> int:
 
 
 def _spawn_process(descriptors: tuple[int, ...]) -> int:
-    """Start a process that inherits only `descriptors`, numbered 3, 4, …. The process starts with SIGINT blocked."""
+    """Start a worker process with SIGINT blocked. In this process, `descriptors` have the numbers 3, 4, …."""
     executable = os.fsdecode(spawn.get_executable() or sys.executable)
     paths = [path or os.getcwd() for path in sys.path]
     options = [f"-W{option}" for option in sys.warnoptions] + ["-I"] * sys.flags.isolated
@@ -196,7 +198,7 @@ def _spawn_process(descriptors: tuple[int, ...]) -> int:
                 stack.callback(os.close, moved)
                 actions.append((os.POSIX_SPAWN_DUP2, moved, number))
             pid = os.posix_spawn(executable, arguments, os.environ, file_actions=actions, setsigmask=[signal.SIGINT])
-    except BaseException:  # For example, the user pressed Ctrl-C after the start.
+    except BaseException:  # Ctrl-C may raise KeyboardInterrupt after the process has started.
         if pid:
             _kill_and_wait(pid)
         raise
@@ -210,14 +212,14 @@ def _kill_and_wait(pid: int) -> None:
 
 
 def _wait_for_child(pid: int) -> int:
-    """Wait for a child; return its exit code, the negated signal that ended it, or 0 if it was already reaped."""
+    """Wait for a child process and return its exit code: -N if signal N ended it, 0 if it was already reaped."""
     try:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     except ChildProcessError:
         return 0
 
 
-def _signal_name(number: int) -> str:
+def _format_signal(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:

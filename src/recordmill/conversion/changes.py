@@ -99,7 +99,10 @@ class Changes:
         return Schema(changed)
 
     def find_image(self, schema: Mapping[str, Feature]) -> str:
-        """Return the name of the image to encode again: `image_feature`, a usual name, or the only bytes feature."""
+        """Return the name of the image feature.
+
+        It is `image_feature` if given, else a bytes feature with a common image name, else the only bytes feature.
+        """
         if self.image_feature is not None:
             return self.image_feature
         names = [name for name, feature in schema.items() if feature.kind == "bytes" and not feature.sequence]

@@ -298,7 +298,10 @@ def create_writer(
 def open_records(
     source: Paths | Dataset, storage_options: StorageOptions = None
 ) -> tuple[ShardRecords, RecordPositions] | Dataset:
-    """Return the records of a source and their order; return the source itself if it is a dataset with functions."""
+    """Return the records of a source, and their positions in output order.
+
+    A dataset is returned unchanged, unless it is finite and only reorders or selects the records of shards.
+    """
     if not isinstance(source, Dataset):
         records = open_sources(source, storage_options)
         return records, range(len(records))
@@ -317,7 +320,10 @@ def open_records(
 
 
 def choose_output_format(destination: str, name: str | None, collections: Sequence[Any]) -> Format:
-    """Choose the output format: `name`, the format that fits the suffix of the destination, or the source format."""
+    """Choose the output format.
+
+    It is the format `name` if given, else the format with the suffix of the destination, else the source format.
+    """
     stem = destination.removesuffix(".gz").removesuffix(".zlib")
     chosen = choose_format(stem, name)
     formats = {collection.readers[0].format for collection in collections}
@@ -327,7 +333,11 @@ def choose_output_format(destination: str, name: str | None, collections: Sequen
 
 
 def choose_output_payload(name: str | None, format_: Format, collections: Sequence[Any]) -> PayloadCodec:
-    """Choose the payload codec: `name`, the source codec if it is raw or the format stays the same, or the default."""
+    """Choose the payload codec.
+
+    It is the codec `name` if given. Otherwise, it is the source codec if that is raw or the format does not change, and
+    else the default codec of the format.
+    """
     names = {collection.codec_name for collection in collections}
     formats = {collection.readers[0].format for collection in collections}
     if name is None and len(names) == 1 and (formats == {format_.name} or names == {RAW.name}):

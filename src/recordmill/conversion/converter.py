@@ -31,7 +31,7 @@ _GRACE_S = 1
 
 @dataclass(frozen=True, slots=True)
 class ConvertedChunk:
-    """Framed records of a chunk in order, their keys and features, and the records that were skipped.
+    """A converted chunk: bytes for the output shards, keys and schemas of the records, and skipped records.
 
     A schema is None if payloads were copied.
     """
@@ -44,7 +44,7 @@ class ConvertedChunk:
 
 @dataclass(slots=True)
 class _FramedRows:
-    """Framed records of a subset of the rows of a chunk."""
+    """Records of a chunk in the binary format of the output shard, with their rows in the chunk."""
 
     rows: Ints
     framed: FramedRecords
@@ -91,15 +91,15 @@ class Converter:
                 check_storable(self.changes.change_schema(collection.schema), PAYLOADS[self.payload])
 
     def convert(self, positions: Positions, first: int) -> ConvertedChunk:
-        """Convert the records at the given positions; the first of them becomes record `first` of the output."""
+        """Convert the records at the given positions. In the output, they are numbered from `first`."""
         format_, target = get_format(self.format), PAYLOADS[self.payload]
 
-        def build(codec: PayloadCodec, payloads: Ragged, rows: Ints) -> list[_FramedRows]:
+        def convert_payloads(codec: PayloadCodec, payloads: Ragged, rows: Ints) -> list[_FramedRows]:
             if self.changes.is_empty and codec is target:
                 return [_FramedRows(rows, frame_payloads(format_, payloads), rows + first)]
             return list(self._convert_columns(format_, target, parse_exactly(codec, payloads), rows, first))
 
-        outcome = self.source.apply(positions, build, self.on_error)
+        outcome = self.source.apply(positions, convert_payloads, self.on_error)
         parts = [part for _, result in outcome.results for part in result]
         schemas = [part.schema for part in parts]
         parts = _sort_parts(parts)
@@ -152,7 +152,7 @@ def _create_feature(column: Column) -> Any:
 
 
 def _complete_image_record(columns: dict[str, Column], keys: Ints) -> dict[str, Column]:
-    """Check that all records fit in the image record payload, and add missing fields, as `ShardWriter` does."""
+    """Raise FeatureError if an image record cannot store the columns. Add columns of defaults for missing fields."""
     for name, column in columns.items():
         counts = column.counts(len(keys))
         if column.present is not None or (name != "label" and (counts != 1).any()):
@@ -188,7 +188,7 @@ def _column_to_args(key: bytes, column: Column, *, scalar: bool) -> ColumnArgs:
 
 
 def _sort_parts(parts: list[_FramedRows]) -> list[_FramedRows]:
-    """Sort parts by their rows. Sorting is only necessary for chunks from several collections."""
+    """Sort converted records by row. Records are only unsorted if the chunk comes from several collections."""
     rows = np.concatenate([part.rows for part in parts]) if parts else np.empty(0, np.int64)
     if (np.diff(rows) > 0).all():
         return parts
@@ -231,8 +231,8 @@ def convert_in_processes(converter: Converter, workers: int) -> Iterator[Callabl
 def _initialize_worker_process(converter: Converter) -> None:
     global _converter  # noqa: PLW0603 (sent once per process, not with every chunk)
     _converter = converter
-    # Ignore or delay signals to the process group, as `pack` does, because they could end a worker while it sends a
-    # result.
+    # Ignore or delay signals to the process group, as `pack` does. Otherwise a signal could end a worker process while
+    # the process sends a result.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: signal.alarm(_GRACE_S))
 

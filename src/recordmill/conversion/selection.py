@@ -19,11 +19,11 @@ from recordmill.shards.parsed import Column, ParsedRecords, parse_exactly
 from recordmill.types import Ragged
 
 OnProgress = Callable[[int], None]
-# First word of the seed of `sample`, so that `sample` and `shuffle` use different random numbers.
+# First number in the seed of the `sample` generator. It makes `sample` and `shuffle` use different random numbers.
 _SAMPLE_STREAM = 0x73616D70
 
 
-def _ignore(count: int) -> None:
+def _ignore_progress(count: int) -> None:
     del count
 
 
@@ -73,7 +73,7 @@ class Selection:
 
 @dataclass(slots=True)
 class SelectedRecords:
-    """Positions of the selected records in the order of the output, and records that could not be read."""
+    """Result of a selection: positions of the selected records in output order, and a list of unreadable records."""
 
     positions: Positions
     skipped: list[SkippedRecord] = field(default_factory=list)
@@ -111,7 +111,7 @@ def filter_records(
     text: str,
     on_error: OnError,
     threads: int,
-    on_progress: OnProgress = _ignore,
+    on_progress: OnProgress = _ignore_progress,
 ) -> SelectedRecords:
     """Return the positions of the records that meet a condition; `on_progress` receives counts of finished records."""
     where = parse_condition(text, [collection.schema for collection in source.collections])
@@ -137,20 +137,23 @@ def filter_records(
         positions, lambda part, _: (part, source.apply(part, evaluate, on_error)), threads
     ):
         on_progress(count)
-        parts.append(np.asarray(part, np.int64)[_combine_rows(outcome)])
+        parts.append(np.asarray(part, np.int64)[_list_selected_rows(outcome)])
         selected.skipped += [record for _, record in outcome.skipped]
     selected.positions = np.concatenate(parts) if parts else np.empty(0, np.int64)
     return selected
 
 
-def _combine_rows(outcome: Outcome) -> Ints:
-    """Return the sorted rows of a chunk that the masks in `outcome` select."""
+def _list_selected_rows(outcome: Outcome) -> Ints:
+    """Return the rows of the chunk that meet the condition, in increasing order."""
     rows = [rows[mask] for rows, mask in outcome.results]
     return np.sort(np.concatenate(rows)) if rows else np.empty(0, np.int64)
 
 
 def build_feature_columns(records: ParsedRecords, single: set[str]) -> dict[str, FeatureColumn]:
-    """Convert parsed records to columns for a condition; `len` of a feature in `single` is its number of bytes."""
+    """Convert parsed records to the columns on which a `where` condition is evaluated.
+
+    `single` names the features with one byte string per record. Their `len` in a condition is the number of bytes.
+    """
     columns = {}
     for name, column in records.columns.items():
         count = records.num_records
@@ -167,7 +170,7 @@ def read_feature(
     positions: Positions,
     threads: int,
     on_error: OnError = "stop",
-    on_progress: OnProgress = _ignore,
+    on_progress: OnProgress = _ignore_progress,
 ) -> tuple[NDArray[np.int64], list[Any]]:
     """Read a feature with at most one value per record; return an integer code per record, and the value of each code.
 
@@ -175,14 +178,14 @@ def read_feature(
     """
     codes: dict[Any, int] = {}
 
-    def read(codec: PayloadCodec, payloads: Ragged, rows: Ints) -> list[Any]:
+    def read_values(codec: PayloadCodec, payloads: Ragged, rows: Ints) -> list[Any]:
         del rows
         values: list[Any] = []
         for records in parse_exactly(codec, payloads, [name]):
-            values += _list_values(name, records)
+            values += _list_value_per_record(name, records)
         return values
 
-    chunks = source.map_chunks(positions, lambda part, _: source.apply(part, read, on_error), threads)
+    chunks = source.map_chunks(positions, lambda part, _: source.apply(part, read_values, on_error), threads)
     parts = []
     for count, outcome in chunks:
         on_progress(count)
@@ -202,7 +205,7 @@ def read_numeric_feature(
     """
     numbers, is_missing = np.zeros(len(positions), dtype), np.ones(len(positions), bool)
 
-    def read(codec: PayloadCodec, payloads: Ragged, rows: Ints) -> None:
+    def read_numbers(codec: PayloadCodec, payloads: Ragged, rows: Ints) -> None:
         start = 0
         for records in parse_exactly(codec, payloads, [name]):
             column = records.columns.get(name)
@@ -213,7 +216,7 @@ def read_numeric_feature(
 
     for first, last in source.split_chunks(positions):
         chunk_numbers, chunk_missing = numbers[first:last], is_missing[first:last]
-        source.apply(positions[first:last], read, "skip")
+        source.apply(positions[first:last], read_numbers, "skip")
         on_progress(last - first)
     return numbers, is_missing
 
@@ -232,7 +235,7 @@ def _count_values(name: str, column: Column, num_records: int) -> NDArray[np.int
     return counts
 
 
-def _list_values(name: str, records: ParsedRecords) -> list[Any]:
+def _list_value_per_record(name: str, records: ParsedRecords) -> list[Any]:
     column = records.columns.get(name)
     if column is None:
         return [None] * records.num_records

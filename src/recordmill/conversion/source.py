@@ -126,7 +126,10 @@ class ShardRecords:
             num_candidates = 2 * count + 1
 
     def frame_lengths(self, positions: Positions) -> Ints:
-        """Return the frame lengths of records. For a range, stop at the end of the shard of the first record."""
+        """Return the frame length of each record in bytes.
+
+        If `positions` is a range, the result covers only the shard of the first record.
+        """
         if isinstance(positions, range):
             number = bisect_right(self._reader_starts, positions.start) - 1
             start, stop = (bound - int(self._reader_starts[number]) for bound in (positions.start, positions.stop))
@@ -159,7 +162,10 @@ class ShardRecords:
         return outcome
 
     def _group_by_collection(self, positions: Positions) -> Iterator[tuple[int, Ints, Positions]]:
-        """Yield for each collection its number, and the rows (in the chunk) and positions of its records."""
+        """Group the records of a chunk by collection.
+
+        Yields the number of a collection, the rows of its records in the chunk, and their positions in the collection.
+        """
         if isinstance(positions, range) and len(positions):
             number = bisect_right(self._starts, positions.start) - 1
             start = self._starts[number]
@@ -181,13 +187,16 @@ class ShardRecords:
         on_error: OnError,
         outcome: Outcome,
     ) -> None:
-        """Call a function with records, given by their positions in the collection and rows in the chunk."""
+        """Call a function with the records of one collection.
 
-        def call(part: range) -> Any:
+        `local` contains the positions of the records in the collection, and `rows` their rows in the chunk.
+        """
+
+        def call_with_payloads(part: range) -> Any:
             chosen = slice(part.start, part.stop)
             return function(collection.codec, collection.fetch_payloads(local[chosen]), rows[chosen])
 
-        for part, result in apply_to_intact(call, range(len(rows))):
+        for part, result in apply_to_intact(call_with_payloads, range(len(rows))):
             if not isinstance(result, RecordmillError):
                 outcome.results.append((rows[part.start : part.stop], result))
                 continue
@@ -201,16 +210,19 @@ class ShardRecords:
     def map_chunks(
         self, positions: Positions, function: Callable[[Positions, int], Out], threads: int
     ) -> Iterator[tuple[int, Out]]:
-        """Call a function with the positions and the start of each chunk; yield the record count and the result."""
+        """Call `function(positions, start)` for each chunk. Yield the record count and the result of each call.
 
-        def call(bounds: tuple[int, int]) -> tuple[int, Out]:
+        `start` is the number of records in all earlier chunks.
+        """
+
+        def process_chunk(bounds: tuple[int, int]) -> tuple[int, Out]:
             start, stop = bounds
             return stop - start, function(positions[start:stop], start)
 
         if threads > 1:
-            yield from map_ordered(call, self.split_chunks(positions), threads, name="recordmill-convert")
+            yield from map_ordered(process_chunk, self.split_chunks(positions), threads, name="recordmill-convert")
         else:
-            yield from map(call, self.split_chunks(positions))
+            yield from map(process_chunk, self.split_chunks(positions))
 
 
 def open_sources(paths: Paths, storage_options: StorageOptions = None) -> ShardRecords:

@@ -191,7 +191,7 @@ def _check_parts(parts: Mapping[str, float]) -> dict[str, float]:
 
 
 def _check_outputs(writers: Mapping[str, ShardsWriter]) -> None:
-    """Before any part is written, raise an error if a part cannot be written."""
+    """Raise an error if a part is empty or cannot be written. Call this function before writing the first part."""
     for name, writer in writers.items():
         if not len(writer.positions):
             raise InputError(
@@ -216,7 +216,10 @@ def _assign_parts(
     seed: int,
     threads: int,
 ) -> tuple[Assignment, tuple[Ints, list[Any]]]:
-    """Choose a part for each record; return the parts, the class code of each record, and the value of each code."""
+    """Choose a part for each record.
+
+    Returns the part number of each record, its class or group as an integer code, and the value of each code.
+    """
     generator = np.random.Generator(np.random.PCG64(seed))
     fractions = np.array(list(shares.values()))
     name = by if by is not None else group
@@ -237,7 +240,7 @@ def _assign_parts(
 
 
 def assign_stratified(codes: Ints, fractions: NDArray[np.float64], generator: np.random.Generator) -> Assignment:
-    """Choose a part for each record, so that each part has its share of every class, up to one record.
+    """Choose a part for each record. Each part gets its share of every class, with a difference of at most one record.
 
     The share of each class is rounded down. The remaining records go to the parts that are farthest below their share
     of all records.

@@ -153,7 +153,7 @@ class StreamWriter:
 
 
 def prepare_workers(dataset: Dataset, run: RunOptions) -> Dataset:
-    """Return the dataset whose map functions run in the requested kind of workers.
+    """Return a dataset whose map functions run in worker processes, if `run.worker_kind` is "processes".
 
     Raises
     ------

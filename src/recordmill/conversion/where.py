@@ -24,7 +24,7 @@ from recordmill.suggestions import suggest_name
 from recordmill.types import Ragged
 
 _MAX_CHARACTERS, _MAX_NODES, _MAX_DEPTH = 10_000, 2_000, 100
-# Integer arithmetic is exact up to this magnitude, also beyond 64 bits.
+# Maximum magnitude of integers. Arithmetic on integers is exact, because integers beyond 64 bits become Python objects.
 _MAX_INTEGER = 1 << 1024
 _INT64 = 1 << 63
 
@@ -57,7 +57,7 @@ class FeatureColumn:
 
 @dataclass(frozen=True, slots=True)
 class _Operand:
-    """Intermediate result: one value for all records, or an array with one value per record.
+    """Value of an expression: one value for all records, or an array with one value per record.
 
     `kind` is "number", "text", "none" or "list". Numbers are bool, int64, float64, or exact integers as objects.
     """
@@ -97,7 +97,7 @@ class Where:
             If values have the wrong type; the error points at the column of the expression.
         """
         evaluator = _Evaluator(self, columns, num_records)
-        return np.broadcast_to(evaluator.truth(evaluator.visit(self.tree)), (num_records,)).copy()
+        return np.broadcast_to(evaluator.convert_to_mask(evaluator.visit(self.tree)), (num_records,)).copy()
 
     def check(self, schema: Mapping[str, Feature]) -> None:
         """Raise WhereError if the condition cannot be evaluated for records with these features."""
@@ -149,9 +149,9 @@ def parse_where(text: str, names: Sequence[str]) -> Where:
         tree = ast.parse(f"({source}\n)", mode="eval").body
     except SyntaxError as error:
         column = max((error.offset or 2) - 2, 0) if error.lineno == 1 else len(text)
-        raise _error(text, column, f"the condition is not a valid expression: {error.msg}") from None
+        raise _build_where_error(text, column, f"the condition is not a valid expression: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError):
-        raise _error(text, 0, "the condition is not a valid expression") from None
+        raise _build_where_error(text, 0, "the condition is not a valid expression") from None
     _check_size(text, tree)
     used = {}
     for node in ast.walk(tree):
@@ -189,12 +189,15 @@ def _replace_names(text: str, names: Sequence[str]) -> tuple[str, dict[str, str]
 
 
 def _create_placeholder(num_bytes: int, used: Collection[str], text: str) -> str:
-    """Return an unused identifier of `num_bytes` bytes, so that `ast` reports the columns of the original text."""
+    """Return an unused identifier of `num_bytes` bytes.
+
+    The identifier is as long as the replaced name, so `ast` reports the same positions as for the original text.
+    """
     for letters in product(string.ascii_letters, repeat=min(num_bytes, 3)):
         identifier = "".join(letters).ljust(num_bytes, "_")
         if identifier not in used and identifier not in text and not keyword.iskeyword(identifier):
             return identifier
-    raise _error(text, 0, "the condition uses too many names")
+    raise _build_where_error(text, 0, "the condition uses too many names")
 
 
 def _is_plain_identifier(name: str) -> bool:
@@ -212,10 +215,14 @@ def _check_size(text: str, tree: ast.expr) -> None:
             break
         if not level:
             return
-    raise _error(text, 0, "the condition is too complex", expected=f"at most {_MAX_DEPTH} levels, {_MAX_NODES} terms")
+    raise _build_where_error(
+        text, 0, "the condition is too complex", expected=f"at most {_MAX_DEPTH} levels, {_MAX_NODES} terms"
+    )
 
 
-def _error(text: str, column: int, message: str, *, expected: str | None = None, hint: str | None = None) -> WhereError:
+def _build_where_error(
+    text: str, column: int, message: str, *, expected: str | None = None, hint: str | None = None
+) -> WhereError:
     line_start = text.rfind("\n", 0, column) + 1
     line = text[line_start:].split("\n", 1)[0]
     return WhereError(
@@ -240,12 +247,14 @@ def _find_node_position(text: str, node: ast.AST) -> int:
 def _raise_unknown_name(text: str, node: ast.AST, name: str, names: Sequence[str]) -> NoReturn:
     similar = suggest_name(name, names)
     hint = f"did you mean {similar!r}?" if similar else f"the features are {', '.join(names) or 'none'}"
-    raise _error(text, _find_node_position(text, node), f"there is no feature {name!r}", hint=hint)
+    raise _build_where_error(text, _find_node_position(text, node), f"there is no feature {name!r}", hint=hint)
 
 
 def _raise_several_values(text: str, node: ast.AST, name: str) -> NoReturn:
     message = f"feature {name!r} has several values per record"
-    raise _error(text, _find_node_position(text, node), message, hint=f"use len({name}), or a feature with one value")
+    raise _build_where_error(
+        text, _find_node_position(text, node), message, hint=f"use len({name}), or a feature with one value"
+    )
 
 
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
@@ -289,12 +298,12 @@ class _Checker(ast.NodeVisitor):
         if isinstance(node, ast.expr):
             if not isinstance(node, allowed):
                 self._raise_unsupported(node, f"{type(node).__name__} is not supported in a condition")
-            self._check(node)
+            self._check_node(node)
         for child in ast.iter_child_nodes(node):
             if not (isinstance(node, ast.Call) and child is node.func):
                 self.visit(child)
 
-    def _check(self, node: ast.expr) -> None:
+    def _check_node(self, node: ast.expr) -> None:
         if isinstance(node, ast.BinOp) and type(node.op) not in _ARITHMETIC:
             self._raise_unsupported(node, f"the operator {type(node.op).__name__} is not supported in a condition")
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
@@ -312,7 +321,7 @@ class _Checker(ast.NodeVisitor):
 
     def _raise_unsupported(self, node: ast.AST, message: str, hint: str | None = None) -> NoReturn:
         hint = hint or f"a condition may contain {_ALLOWED}"
-        raise _error(self._text, _find_node_position(self._text, node), message, hint=hint)
+        raise _build_where_error(self._text, _find_node_position(self._text, node), message, hint=hint)
 
 
 class _Evaluator:
@@ -328,7 +337,7 @@ class _Evaluator:
         result: _Operand = method(node)
         return result
 
-    def truth(self, operand: _Operand) -> Any:
+    def convert_to_mask(self, operand: _Operand) -> Any:
         """Return a mask of the records whose value is not None, False, zero or an empty string."""
         if operand.kind == "none":
             return False
@@ -337,7 +346,7 @@ class _Evaluator:
         return operand.present & np.asarray(operand.values, bool)
 
     def _raise_error(self, node: ast.AST, message: str, hint: str | None = None) -> NoReturn:
-        raise _error(self._text, _find_node_position(self._text, node), message, hint=hint)
+        raise _build_where_error(self._text, _find_node_position(self._text, node), message, hint=hint)
 
     def _visit_Constant(self, node: ast.Constant) -> _Operand:  # noqa: N802 (name of the node)
         if node.value is None:
@@ -389,30 +398,30 @@ class _Evaluator:
 
     def _visit_BoolOp(self, node: ast.BoolOp) -> _Operand:  # noqa: N802
         combine = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
-        result: Any = self.truth(self.visit(node.values[0]))
+        result: Any = self.convert_to_mask(self.visit(node.values[0]))
         for value in node.values[1:]:
-            result = combine(result, self.truth(self.visit(value)))
+            result = combine(result, self.convert_to_mask(self.visit(value)))
         return _Operand("number", result)
 
     def _visit_UnaryOp(self, node: ast.UnaryOp) -> _Operand:  # noqa: N802
         operand = self.visit(node.operand)
         if isinstance(node.op, ast.Not):
-            return _Operand("number", np.logical_not(self.truth(operand)))
+            return _Operand("number", np.logical_not(self.convert_to_mask(operand)))
         if isinstance(node.op, ast.UAdd):
             return self._require_number(node.operand, operand)
-        return self._calculate(node, ast.Sub, _Operand("number", 0), self._require_number(node.operand, operand))
+        return self._apply_operator(node, ast.Sub, _Operand("number", 0), self._require_number(node.operand, operand))
 
     def _visit_BinOp(self, node: ast.BinOp) -> _Operand:  # noqa: N802
         left = self._require_number(node.left, self.visit(node.left))
         right = self._require_number(node.right, self.visit(node.right))
-        return self._calculate(node, type(node.op), left, right)
+        return self._apply_operator(node, type(node.op), left, right)
 
     def _require_number(self, node: ast.AST, operand: _Operand) -> _Operand:
         if operand.kind not in ("number", "none"):
             self._raise_error(node, "arithmetic requires numbers")
         return operand
 
-    def _calculate(self, node: ast.AST, op: type[ast.operator], left: _Operand, right: _Operand) -> _Operand:
+    def _apply_operator(self, node: ast.AST, op: type[ast.operator], left: _Operand, right: _Operand) -> _Operand:
         if "none" in (left.kind, right.kind):
             return _Operand("none", None, present=False)
         present = np.logical_and(left.present, right.present)

@@ -107,13 +107,13 @@ class SchemaCollector:
         declared = self._declared or Schema({})
         return Schema(
             {
-                name: declared[name] if name in declared and _is_compatible(feature, declared[name]) else feature
+                name: declared[name] if name in declared and _fits_declaration(feature, declared[name]) else feature
                 for name, feature in self._merged.items()
             }
         )
 
 
-def _is_compatible(found: Any, declared: Any) -> bool:
+def _fits_declaration(found: Any, declared: Any) -> bool:
     same = (found.kind, found.sequence) == (declared.kind, declared.sequence)
     if found.optional and not (declared.optional or declared.default is not None):
         return False
@@ -164,7 +164,7 @@ class ShardsWriter:
         self._collector = SchemaCollector(self._find_declared_schema())
 
     def _find_declared_schema(self) -> Schema | None:
-        """Return the stored schema of the sources, after the changes; None if sources store none or different ones."""
+        """Return the stored schema of the sources with all changes applied; None if schemas are missing or differ."""
         found = [
             None if one.is_schema_inferred else self.converter.changes.change_schema(one.schema)
             for one in self.converter.source.collections
@@ -180,14 +180,14 @@ class ShardsWriter:
         """Write and commit all shards."""
         self.converter.check()
         keep_freed_memory()  # Reuse the memory of chunks, because chunks have similar sizes.
-        description = self._describe_run()
+        description = self._build_run_description()
         storage = self.run.choose_output_storage(self.destination)
         dataset = DatasetOutput(storage, self.destination, self.format, self.outputs.shard_options())
         try:
             manifest = dataset.find_finished(digest_of_run(description)) if self.run.resume else None
             if manifest is not None:
                 dataset.discard()
-                return _describe_finished(dataset, manifest)
+                return _summarize_finished_run(dataset, manifest)
             paths = [] if self._is_rolling else dataset.shard_paths(self._num_shards)
             check_no_source(storage, self.converter.source.paths, [*paths, *dataset.find_other_shards(paths)])
             self._check_shard_count()
@@ -234,7 +234,7 @@ class ShardsWriter:
                 found=str(self._num_shards) if num_records else "no record",
             )
 
-    def _describe_run(self) -> dict[str, Any]:
+    def _build_run_description(self) -> dict[str, Any]:
         """Return, as JSON values, all inputs and options that determine the bytes of the shards."""
         import recordmill
 
@@ -260,7 +260,7 @@ class ShardsWriter:
         }
 
     def _restore_shards(self, dataset: DatasetOutput, record: RunRecord, paths: list[str]) -> dict[int, ShardOutput]:
-        """Restore finished shards that are intact. If the shard size is limited, stop at the first damaged shard."""
+        """Reuse intact shards of an interrupted run. If the shard size is limited, stop at the first damaged shard."""
         restored: dict[int, ShardOutput] = {}
         for number, shard in sorted(record.finished.items()):
             if self._is_rolling and number != len(restored):
@@ -293,7 +293,7 @@ class ShardsWriter:
                 rolling = RollingSink(self.destination, self.outputs.max_shard_bytes or 0, dataset.create_shard)
                 rolling.outputs += finished.values()
                 span = range(num_done, len(self.positions))
-                self._write_span(span, rolling, TaskRecorder(record, span, len(finished)), convert, progress)
+                self._write_records(span, rolling, TaskRecorder(record, span, len(finished)), convert, progress)
                 rolling.finish()
                 for shard, path in zip(rolling.outputs, dataset.shard_paths(len(rolling.outputs)), strict=True):
                     shard.rename(path)
@@ -304,7 +304,7 @@ class ShardsWriter:
                     sink = SingleShardSink(paths[number], dataset.create_shard)
                     recorder = TaskRecorder(record, span, number)
                     recorder.add_chunk(np.empty(0, np.int64), [])
-                    self._write_span(span, sink, recorder, convert, progress)
+                    self._write_records(span, sink, recorder, convert, progress)
                     sink.finish()
                     recorder.add_finished(sink.outputs[0], is_last=True)
                     finished[number] = sink.outputs[0]
@@ -330,7 +330,7 @@ class ShardsWriter:
             else:
                 yield self.converter.convert
 
-    def _write_span(
+    def _write_records(
         self,
         span: range,
         sink: RecordSink,
@@ -338,7 +338,7 @@ class ShardsWriter:
         convert: ConvertChunk,
         progress: Progress,
     ) -> None:
-        """Convert the records of a range of the output, and append them to a sink in order."""
+        """Convert the records at the output positions `span`, and append the converted records to `sink` in order."""
         first = span.start
         chunks = self.converter.source.map_chunks(
             self.positions[span.start : span.stop],
@@ -360,7 +360,7 @@ class ShardsWriter:
             progress.advance(count)
 
 
-def _describe_finished(dataset: DatasetOutput, manifest: Manifest) -> ConvertResult:
+def _summarize_finished_run(dataset: DatasetOutput, manifest: Manifest) -> ConvertResult:
     """Return the result of an earlier run that was interrupted after it had completed all shards."""
     folder = os.path.dirname(dataset.prefix)
     paths = [os.path.join(folder, shard.name) for shard in manifest.shards]

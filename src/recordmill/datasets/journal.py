@@ -1,4 +1,4 @@
-"""The journal of a commit: a hidden file that lists the renames and removals that complete a dataset.
+"""The journal of a commit: a hidden file that lists the files to rename and the files to remove.
 
 A writer first writes all files under temporary names, then the journal; then it renames the files, and finally removes
 the journal. A journal that remains belongs to an interrupted commit. The next writer or `repair` uses it to
@@ -102,7 +102,7 @@ def load_journal(storage: Storage, prefix: str) -> Journal | None:
 
 def _build_journal(content: dict[str, Any]) -> Journal:
     if content["version"] != VERSION:
-        raise ValueError("it was written by another version of recordmill")
+        raise ValueError("another version of recordmill wrote the journal")
     if content["action"] not in ("complete", "undo"):
         raise ValueError(f"unknown action {content['action']!r}")
     renames = [Rename(**entry) for entry in content["renames"]]
@@ -112,7 +112,7 @@ def _build_journal(content: dict[str, Any]) -> Journal:
 
 
 def apply_journal(storage: Storage, folder: str, journal: Journal) -> list[tuple[str, WriteError]]:
-    """Perform those renames and removals of a journal that were not performed before an interruption.
+    """Perform the renames and removals of a journal. Skip renames that were performed before an interruption.
 
     Returns (path, error) for each optional file that could not be created, for example because of permissions.
     """

@@ -50,7 +50,7 @@ class LockOwner:
     token: str
 
     def __str__(self) -> str:
-        """Describe the process for error messages."""
+        """Return the process id, the machine and the time of the lock, as text for error messages."""
         return f"process {self.pid} on {self.host}, since {self.started}"
 
 

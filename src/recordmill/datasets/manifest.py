@@ -79,7 +79,7 @@ class Manifest:
 
 
 def compute_run_id(shards: Sequence[ManifestShard]) -> str:
-    """Return a digest of all entries. Runs that write identical shards have the same digest."""
+    """Return a digest of the names, sizes, record counts and fingerprints of shards. Equal runs have equal digests."""
     import hashlib
 
     content = json.dumps([(shard.name, shard.num_bytes, shard.num_records, shard.fingerprint) for shard in shards])
@@ -179,7 +179,7 @@ def _bad_manifest_error(path: str, reason: str) -> ManifestError:
 
 def _build_manifest(content: dict[str, Any]) -> Manifest:
     if content.pop("checksum") != _compute_checksum(content):
-        raise ValueError("its checksum does not match its content")
+        raise ValueError("the checksum does not match the content")
     shards = []
     for entry in content["shards"]:
         name = check_file_name(entry["name"])

@@ -33,7 +33,8 @@ _TEMPORARY_NAME = re.compile(r"\.(?P<name>.+)\.tmp-[0-9a-f]+")
 # Names such as ``train-00002-of-00004.tfrecord`` and ``train.tfrecord-00002-of-00004``.
 _COUNTED_NAME = re.compile(r"(?P<prefix>.*)-(?P<shard>[0-9]+)-of-(?P<total>[0-9]+)(?P<suffix>[^0-9].*|)")
 _NUMBERED_NAME = re.compile(r"(?P<prefix>.*)-(?P<shard>[0-9]+)")
-# Names with a larger total number of shards are ignored, because missing shards are listed one by one.
+# Maximum total in a name such as ``train-00002-of-00004``. Names with a larger total are ignored, because the list of
+# missing shards could fill the memory.
 _MAX_TOTAL = 1_000_000
 
 
@@ -59,7 +60,7 @@ def build_shard_paths(
 
 def build_shard_path(prefix: str, format_: Format, shard: int, num_shards: int, suffix: str = "") -> str:
     """Return the path of one shard; `prefix` is a result of `build_path_prefix`."""
-    if num_shards == 1 and _names_single_file(prefix, format_, suffix):
+    if num_shards == 1 and _is_single_file_name(prefix, format_, suffix):
         return prefix
     return format_.pattern.format(prefix=prefix, shard=shard, num_shards=num_shards) + suffix
 
@@ -86,14 +87,14 @@ def find_leftover_shards(
     old and the new shards, so writers raise an error, or remove the old shards with ``overwrite=True``.
     """
     written, prefix = set(paths), build_path_prefix(destination)
-    if _names_single_file(prefix, format_, suffix):
+    if _is_single_file_name(prefix, format_, suffix):
         return []
     if "{num_shards" in format_.pattern:
         return list(_find_shards_with_other_total(storage, prefix, format_.pattern, suffix, written))
     return list(_find_consecutive_shards(storage, prefix, format_.pattern, suffix, len(written)))
 
 
-def _names_single_file(prefix: str, format_: Format, suffix: str) -> bool:
+def _is_single_file_name(prefix: str, format_: Format, suffix: str) -> bool:
     return prefix.removesuffix(suffix).endswith(format_.suffixes)
 
 
@@ -118,7 +119,10 @@ def _compile_pattern(pattern: str, prefix: str, suffix: str) -> re.Pattern[str]:
 
 
 def _find_consecutive_shards(storage: Storage, prefix: str, pattern: str, suffix: str, first: int) -> Iterator[str]:
-    """Yield existing shards from number `first` to the first gap. Later files (``coco-2017``) may be unrelated."""
+    """Yield the shards from number `first` up to the first missing shard.
+
+    A file with a larger number, such as ``coco-2017``, may not be a shard.
+    """
     for shard in count(first):
         path = pattern.format(prefix=prefix, shard=shard) + suffix
         if not storage.exists(path):
@@ -151,7 +155,8 @@ def _is_temporary_file_of(name: str, prefix_name: str) -> bool:
     final = match["name"]
     if final in {f".{prefix_name}{suffix}" for suffix in _DATASET_SUFFIXES}:
         return True
-    if _is_temporary_file_of(final, prefix_name):  # This is an unfinished `PART_SUFFIX` file.
+    # A `PART_SUFFIX` file has a temporary name. While the file is written, its name gets a second temporary suffix.
+    if _is_temporary_file_of(final, prefix_name):
         return True
     # Sidecars are hidden files whose names end with a suffix of their own, as in ``.train.rec.rmx``.
     candidates = {final, os.path.splitext(final.removeprefix("."))[0]}

@@ -251,11 +251,12 @@ def _parse_positions(positions: ArrayLike | None, count: int) -> NDArray[np.int6
 
 
 def _parse_entry_points(entry_points: Any, images: list[str], count: int) -> dict[str, Sequence[Any]]:
-    """Check the argument `entry_points`, and return a dict that maps names of image features to entry points."""
+    """Check the entry points, data to start decoding in the middle of a JPEG, and return a dict of them by feature."""
     if not isinstance(entry_points, Mapping):
         if len(images) != 1:
             raise FeatureError(
-                "entry_points must be a mapping with feature names, unless the specs read exactly one image",
+                "entry_points must be a mapping of feature names to entry points, unless the specs read exactly one "
+                "image feature",
                 found=f"{len(images)} images",
             )
         entry_points = {images[0]: entry_points}

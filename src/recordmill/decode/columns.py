@@ -1,4 +1,4 @@
-"""Convert arguments of callers to columns of a batch, and read rows of columns."""
+"""Convert the input of a batch to columns, and read the rows of a column."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from recordmill.errors import FeatureError
 from recordmill.types import Ragged
 
-# Rows with at least this many values on average are copied one by one. Shorter rows are copied in one indexing
-# operation with the positions of all values. For long rows, this operation would be slower, and its positions would
-# need eight times the memory of byte values.
+# If rows have at least this many values on average, they are copied one by one. Shorter rows are copied together, by
+# indexing with an array of positions. For long rows, indexing would be slower, and the array would need 8 bytes for
+# each copied value.
 _MIN_LONG_ROW = 192
 
 Columns = dict[str, Any]
 
 
 def parse_columns(data: Any, features: Sequence[str]) -> Columns:
-    """Convert data to a dict of columns. If the data have no feature names, they are the column of the only feature."""
+    """Convert data to a dict of columns. Data without feature names become the column of the only feature."""
     if isinstance(data, Mapping):
         columns = dict(data)
     elif isinstance(data, Sequence) and data and all(isinstance(example, Mapping) for example in data):
@@ -120,7 +120,8 @@ def convert_to_byte_rows(column: Any, name: str) -> Sequence[Any]:
     """Convert a column to a sequence with one byte string per sample; raise FeatureError if it has other values."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "S":
         raise FeatureError(
-            f"feature '{name}' must be a list of bytes, got an array of {column.dtype}, which has lost trailing zeros"
+            f"feature '{name}' must be a list of bytes, got an array of dtype {column.dtype}: "
+            "NumPy drops trailing zero bytes from arrays of this dtype"
         )
     if (
         isinstance(column, Ragged)

@@ -76,21 +76,21 @@ def _to_levels(pixels: NDArray[Any], output: OutputFormat | None) -> NDArray[np.
         levels = _invert_normalization(numbers, output)
         # If values are outside of this range, a function has changed them after the decode stage.
         if levels is not None and levels.min() >= -_TOLERANCE and levels.max() <= 255 + _TOLERANCE:
-            return _round(levels)
+            return _round_to_uint8(levels)
     if low >= 0 and high <= (1 if pixels.dtype.kind == "f" else 255):
         low, high = 0.0, 1.0 if pixels.dtype.kind == "f" else 255.0
-    return _round((numbers - low) * (255 / (high - low) if high > low else 0.0))
+    return _round_to_uint8((numbers - low) * (255 / (high - low) if high > low else 0.0))
 
 
 def _invert_normalization(numbers: NDArray[np.float32], output: OutputFormat) -> NDArray[np.float32] | None:
-    """Return the 8-bit levels before normalization by `mean` and `std`; None if the channel count has changed."""
+    """Undo the normalization by `mean` and `std`, and return 8-bit levels; None if the channel count has changed."""
     mean, std = np.array(output.mean or (0,), np.float32), np.array(output.std or (1,), np.float32)
     if not {mean.size, std.size} <= {1, numbers.shape[2]}:
         return None
     return (numbers * std + mean) * np.float32(255 / output.white)
 
 
-def _round(levels: NDArray[Any]) -> NDArray[np.uint8]:
+def _round_to_uint8(levels: NDArray[Any]) -> NDArray[np.uint8]:
     rounded: NDArray[np.uint8] = np.clip(np.rint(levels), 0, 255).astype(np.uint8)
     return rounded
 
@@ -118,10 +118,10 @@ def encode_mask(mask: NDArray[np.uint8]) -> bytes:
         (b"IDAT", zlib.compress(rows.tobytes(), 1)),
         (b"IEND", b""),
     )
-    return _SIGNATURE + b"".join(_build_chunk(kind, data) for kind, data in chunks)
+    return _SIGNATURE + b"".join(_build_png_chunk(kind, data) for kind, data in chunks)
 
 
-def _build_chunk(kind: bytes, data: bytes) -> bytes:
+def _build_png_chunk(kind: bytes, data: bytes) -> bytes:
     return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
 
 

@@ -71,7 +71,7 @@ class GeometryPlan:
     @classmethod
     def identity(cls, sizes: Any) -> GeometryPlan:
         """Return a plan that changes nothing; `sizes` are the widths and heights of the images."""
-        whole = _full_windows(np.asarray(sizes, np.int64))
+        whole = _build_full_windows(np.asarray(sizes, np.int64))
         return cls(whole, whole[:, 2:], whole, np.zeros((len(whole), 2), np.bool_))
 
     def output_sizes(self) -> Ints:
@@ -211,12 +211,12 @@ def plan_geometry(
     """
     given = given or GivenGeometry()
     crop, resize = spec.crop, cast("Resize | None", spec.resize)
-    windows = _full_windows(sizes)
+    windows = _build_full_windows(sizes)
     too_small = np.zeros(len(sizes), np.bool_)
     if isinstance(crop, RandomResizedCrop):
         windows = _draw_crop_windows(sizes, crop, _require_draws(draws), positions)
         resized = _repeat_output_size(crop, len(sizes))
-        crops = _full_windows(resized)
+        crops = _build_full_windows(resized)
     elif isinstance(crop, GivenCrop):
         if given.windows is None:
             raise ValueError(f"GivenCrop requires crop windows in feature {crop.feature!r}")
@@ -225,10 +225,10 @@ def plan_geometry(
         else:
             windows = given.windows
             resized = windows[:, 2:].copy() if crop.size is None else _repeat_output_size(crop, len(sizes))
-            crops = _full_windows(resized)
+            crops = _build_full_windows(resized)
     elif crop is None:
         resized = compute_resized_sizes(sizes, resize)
-        crops = _full_windows(resized)
+        crops = _build_full_windows(resized)
     elif isinstance(crop, CenterCrop | RandomCrop):
         resized = compute_resized_sizes(sizes, resize)
         if crop.small == "enlarge":
@@ -257,17 +257,17 @@ def compute_resized_sizes(sizes: Ints, resize: Resize | None) -> Ints:
     return scaled
 
 
-def _full_windows(sizes: Ints) -> Ints:
+def _build_full_windows(sizes: Ints) -> Ints:
     return np.concatenate([np.zeros_like(sizes), sizes], axis=1)
 
 
-def _to_width_and_height(part: Any) -> Ints:
+def _read_output_size(part: Any) -> Ints:
     pair: Ints = np.asarray(part.size[::-1], np.int64)
     return pair
 
 
 def _repeat_output_size(part: Any, count: int) -> Ints:
-    return np.broadcast_to(_to_width_and_height(part), (count, 2)).copy()
+    return np.broadcast_to(_read_output_size(part), (count, 2)).copy()
 
 
 def _get_padding(crop: RandomCrop) -> tuple[int, int, int, int]:
@@ -275,9 +275,9 @@ def _get_padding(crop: RandomCrop) -> tuple[int, int, int, int]:
 
 
 def _enlarge_to_crop(sizes: Ints, crop: CenterCrop | RandomCrop) -> Ints:
-    """Enlarge small images to the height, then to the width of the crop, as MXNet's ImageRecordIter does."""
+    """Enlarge images below the crop height, then images below the crop width, as MXNet's ImageRecordIter does."""
     left, top, right, bottom = _get_padding(crop) if isinstance(crop, RandomCrop) else (0, 0, 0, 0)
-    goal = np.maximum(_to_width_and_height(crop) - (left + right, top + bottom), 1)
+    goal = np.maximum(_read_output_size(crop) - (left + right, top + bottom), 1)
     for side, other in ((1, 0), (0, 1)):
         is_short = sizes[:, side] < goal[side]
         ratio = np.float32(goal[side]) / np.maximum(sizes[:, side], 1).astype(np.float32)
@@ -292,7 +292,7 @@ def _place_crops(
     sizes: Ints, spec: Image, crop: CenterCrop | RandomCrop, draws: Draws | None, positions: Ints
 ) -> tuple[Ints, Ints]:
     """Return the upper left corner of each crop, and the size difference between the padded image and the crop."""
-    room = sizes - _to_width_and_height(crop)
+    room = sizes - _read_output_size(crop)
     if isinstance(crop, CenterCrop):
         half = room // 2 if find_preset(spec.like).center == "floor" else np.rint(room / 2).astype(np.int64)
         return np.where(room >= 0, half, -(-room // 2)), room
@@ -339,10 +339,10 @@ def _draw_crop_windows(sizes: Ints, crop: RandomResizedCrop, draws: Draws, posit
 def choose_fitting_rectangles(
     sizes: Ints, scale: tuple[float, float], ratio: tuple[float, float], unit: NDArray[np.float64]
 ) -> tuple[Ints, Bools]:
-    """Return, for each image, the first of `ATTEMPTS` random rectangles that fits, and whether any fits.
+    """Return the first random rectangle that fits into each image, and a mask of the images with such a rectangle.
 
-    The area is uniform in `scale`, the logarithm of width / height is uniform in `ratio`. `unit` holds two numbers in
-    [0, 1) for each attempt.
+    For each image, `ATTEMPTS` rectangles are tried. The area is uniform in `scale`, the logarithm of width / height is
+    uniform in `ratio`. `unit` holds two numbers in [0, 1) for each attempt.
     """
     area = sizes.prod(axis=1)[:, None] * (scale[0] + (scale[1] - scale[0]) * unit[:, 0::2])
     low, high = np.log(ratio)
@@ -373,7 +373,7 @@ def _draw_inverse_matrices(affine: RandomAffine, sizes: Ints, draws: Draws, posi
 
 
 def build_inverse_matrices(sizes: Ints, angles: Any, shifts: NDArray[np.float64], scales: Any, shears: Any) -> Matrices:
-    """Return the inverse matrices of affine maps, which shear along x, scale, rotate clockwise and shift an image."""
+    """Return the inverse matrices of affine maps. A map shears along x, scales, rotates clockwise, and then shifts."""
     cos, sin, tan = _apply_math(math.cos, angles), _apply_math(math.sin, angles), _apply_math(math.tan, shears)
     a, b, c, d = cos, -cos * tan - sin, sin, -sin * tan + cos
     inverse = np.stack([d, -b, -c, a], axis=-1).reshape(-1, 2, 2) / np.asarray(scales)[:, None, None]

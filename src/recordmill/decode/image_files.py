@@ -1,4 +1,4 @@
-"""Inspect encoded images without decoding them: sizes and JPEG entry points."""
+"""Inspect encoded images without decoding them: find their sizes, and where decoding of a JPEG can start."""
 
 from __future__ import annotations
 

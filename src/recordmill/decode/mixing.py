@@ -12,7 +12,7 @@ from recordmill.decode.random import Draws, Stage, draw_beta, parse_rng
 from recordmill.decode.specs.base import check_number
 from recordmill.suggestions import suggest_arguments
 
-_FIRST_RECTANGLE_NUMBER = 1024  # The random numbers before this number determine the mixing weight.
+_FIRST_RECTANGLE_NUMBER = 1024  # Random numbers 0 to 1023 determine the mixing weight.
 
 
 @suggest_arguments
@@ -81,7 +81,7 @@ def cutmix(
     num_classes: int | None = None,
     layout: Literal["chw", "hwc"] = "chw",
 ) -> tuple[NDArray[Any], NDArray[np.float32]]:
-    """Replace a rectangle of each image by that of the previous image, and blend the labels in proportion to the areas.
+    """Paste a rectangle of the previous image into each image, and blend the labels in proportion to the areas.
 
     Parameters
     ----------
@@ -153,7 +153,10 @@ def _blend_with_previous(rows: NDArray[Any], share: float) -> NDArray[Any]:
 
 
 def _draw_rectangle(height: int, width: int, share: float, draws: Draws, position: int) -> tuple[slice, slice]:
-    """Draw the rectangle of CutMix as rows and columns. Before clipping, it covers 1 - `share` of the image."""
+    """Draw the rectangle of CutMix; return the slices of its rows and columns.
+
+    Before the rectangle is clipped to the image, its area is 1 - `share` times the area of the image.
+    """
     side, spans = math.sqrt(1 - share), []
     for axis, length in enumerate((height, width)):
         center = int(draws.integers([position], Stage.MIX, max(1, length), first=_FIRST_RECTANGLE_NUMBER + axis)[0])

@@ -76,7 +76,7 @@ class Headers:
 def read_headers(
     payloads: Sequence[Any], options: DecodeOptions, *, upright: bool, max_pixels: int, decoder: str
 ) -> tuple[Headers, RowErrors]:
-    """Read the headers of encoded images; return the headers, and the errors by row."""
+    """Read the headers of encoded images; return the headers and a dict {row: error}."""
     if decoder == "pillow":
         table, errors = _load_pillow(decoder).read_headers(payloads, options, upright=upright, max_pixels=max_pixels)
         return Headers(table), errors
@@ -92,11 +92,11 @@ def read_headers(
         table[rows] = rest_table
         return cast("RowErrors", errors)
 
-    return Headers(table), _decode_refused(refused, decode_rows)
+    return Headers(table), _retry_refused_rows(refused, decode_rows)
 
 
 def decode_images(plan: ImagePlan, out: Any, threads: int, decoder: str) -> RowErrors:
-    """Decode image ``i`` to ``out[i]``; return the errors by row. `out` is an array or a list."""
+    """Decode image ``i`` to ``out[i]``, where `out` is an array or a list; return a dict {i: error}."""
     if not len(plan):
         return {}
     if decoder == "pillow":
@@ -107,14 +107,14 @@ def decode_images(plan: ImagePlan, out: Any, threads: int, decoder: str) -> RowE
         refused = _core.decode_images(plan, dtype, memory.reshape(-1), max(1, threads))
     else:
         results = _core.decode_each_image(plan, dtype, max(1, threads))
-        refused = _store_decoded(results, out, lambda image: image_to_array(image, plan.output))
+        refused = _store_native_results(results, out, lambda image: image_to_array(image, plan.output))
     if not refused:
         return {}
-    return _decode_refused(refused, lambda rows: _decode_with_pillow(plan, out, rows, threads, decoder))
+    return _retry_refused_rows(refused, lambda rows: _decode_with_pillow(plan, out, rows, threads, decoder))
 
 
 def decode_masks(plan: MaskPlan, out: Any, threads: int, decoder: str) -> RowErrors:
-    """Decode mask ``i`` to ``out[i]``; return the errors by row. `out` is an array or a list."""
+    """Decode mask ``i`` to ``out[i]``, where `out` is an array or a list; return a dict {i: error}."""
     if not len(plan):
         return {}
     if decoder == "pillow":
@@ -123,10 +123,10 @@ def decode_masks(plan: MaskPlan, out: Any, threads: int, decoder: str) -> RowErr
         refused = _core.decode_masks(plan, plan.dtype, out.reshape(-1), max(1, threads))
     else:
         results = _core.decode_each_mask(plan, plan.dtype, max(1, threads))
-        refused = _store_decoded(results, out, lambda mask: np.asarray(mask[0]).reshape(mask[1:3]))
+        refused = _store_native_results(results, out, lambda mask: np.asarray(mask[0]).reshape(mask[1:3]))
     if not refused:
         return {}
-    return _decode_refused(refused, lambda rows: _decode_with_pillow(plan, out, rows, threads, decoder))
+    return _retry_refused_rows(refused, lambda rows: _decode_with_pillow(plan, out, rows, threads, decoder))
 
 
 def _load_pillow(decoder: str) -> Any:
@@ -141,8 +141,8 @@ def _load_pillow(decoder: str) -> Any:
     return pillow_batch
 
 
-def _decode_refused(refused: Refused, decode_rows: Callable[[Ints], RowErrors]) -> RowErrors:
-    """Decode with Pillow the images that the native module refused; return the errors by row.
+def _retry_refused_rows(refused: Refused, decode_rows: Callable[[Ints], RowErrors]) -> RowErrors:
+    """Decode with Pillow the images that the native module refused; return a dict {row: error}.
 
     Damaged images, and images for which there was not enough memory, are not decoded again.
     """
@@ -160,7 +160,7 @@ def _decode_refused(refused: Refused, decode_rows: Callable[[Ints], RowErrors]) 
 
 
 def _decode_with_pillow(plan: ImagePlan | MaskPlan, out: Any, rows: Ints, threads: int, decoder: str) -> RowErrors:
-    """Decode the given rows of a plan with Pillow; return the errors by position in `rows`."""
+    """Decode the given rows of a plan with Pillow; return a dict {position in `rows`: error}."""
     pixels, errors = _load_pillow(decoder).decode_batch(plan[rows], threads)
     for number, row in enumerate(rows.tolist()):
         if number not in errors:
@@ -168,8 +168,8 @@ def _decode_with_pillow(plan: ImagePlan | MaskPlan, out: Any, rows: Ints, thread
     return cast("RowErrors", errors)
 
 
-def _store_decoded(results: Sequence[Any], out: Any, convert: Callable[[Any], NDArray[Any]]) -> Refused:
-    """Store natively decoded images in `out`; return the row and the error parts of each image that was not decoded."""
+def _store_native_results(results: Sequence[Any], out: Any, convert: Callable[[Any], NDArray[Any]]) -> Refused:
+    """Store natively decoded images in `out`; return (row, native error) of each image that was not decoded."""
     refused = []
     for row, (image, fault) in enumerate(results):
         if image is None:

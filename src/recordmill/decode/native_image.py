@@ -19,8 +19,8 @@ from recordmill.errors import ImageError, LimitError
 
 Parts = tuple[str, int, str, str]  # (kind, offset, expected, found)
 
-# Kinds of errors for damaged images. A damaged image is never decoded again with Pillow, because other decoders fill
-# missing parts with guesses, and at most write a warning to stderr.
+# Error kinds of damaged images. Damaged images are never decoded again with Pillow, because Pillow may fill missing
+# pixels with guesses without raising an error.
 DAMAGE = frozenset({"truncated", "bad_table", "bad_code", "bad_restart", "bad_checksum", "bad_compression"})
 # Errors of these kinds are final. After an error of another kind, Pillow may be able to decode the image.
 _FINAL = DAMAGE | {"limit_exceeded", "bad_window", "bad_entry_points", "out_of_memory"}
@@ -132,7 +132,8 @@ def transform_image(
 def apply_plan(pixels: NDArray[Any], plan: ImagePlan) -> NDArray[Any]:
     """Apply all operations of a plan, except decoding, to one decoded image."""
     output = plan.output
-    if output.scale_first:  # Scale here, because the native function `change_image` ignores scale_first.
+    if output.scale_first:
+        # Convert levels to floats here, because the native function `change_image` ignores `scale_first`.
         brightest = 65535 if pixels.dtype == np.uint16 else 255
         pixels = pixels.astype(np.float32) * np.float32(output.white / brightest)
     flat = np.ascontiguousarray(pixels).reshape(-1)

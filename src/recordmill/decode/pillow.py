@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 _JPEG_FORMATS = ("JPEG", "MPO")
 _LOSSY_FORMATS, _LOSSY_TIFF_COMPRESSIONS = ("JPEG", "MPO", "AVIF"), ("jpeg", "tiff_jpeg", "webp")
 _JPEG_SIGNATURE, _PNG_SIGNATURE = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
-_PNG_DEPTH, _PNG_COLOR_TYPE = 24, 25  # Byte offsets of these fields in a PNG file.
+_PNG_DEPTH, _PNG_COLOR_TYPE = 24, 25  # Byte offsets of bit depth and color type in a PNG file.
 _TIFF_SIGNATURES = (b"II*\x00", b"MM\x00*")
 _TIFF_BITS_PER_SAMPLE, _EXIF_ORIENTATION = 258, 0x0112  # Tag numbers in TIFF and EXIF.
 
 _CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "I;16": 1}  # Number of channels by Pillow mode.
-# libpng ignores a gamma if its difference from 1 is smaller than this number.
+# libpng treats a gamma value as 1 if it differs from 1 by less than this.
 _MIN_GAMMA_DIFFERENCE = 0.05
 
-# Limits of the work for a JPEG. Even a small file may have thousands of scans, each of which visits all blocks. The
-# native decoder has the same limits.
+# Limits against JPEG files that are slow to decode. Even a small file may have thousands of scans, and each scan may
+# update all blocks of the image. The native decoder has the same limits.
 MAX_SCANS = 500
 MAX_BLOCK_VISITS = 1 << 27
 _START_OF_SCAN, _END_OF_IMAGE = 0xDA, 0xD9
@@ -96,7 +96,7 @@ def _convert_error(error: Exception) -> ImageError:
 
 
 def read_header(data: Any, options: DecodeOptions, *, upright: bool, max_pixels: int) -> tuple[int, ...]:
-    """Return (width, height, decoded width, decoded height, orientation, channels, 1 for JPEG or else 0)."""
+    """Return (width, height, decoded width, decoded height, orientation, channels, is_jpeg)."""
     with open_image(data) as image:
         check_pixel_count(image.width, image.height, max_pixels)
         stored, channels = image.size, _CHANNELS[_find_stored_mode(image)]
@@ -327,7 +327,7 @@ def _check_gamma(image: Image) -> None:
 
 
 def _rgb_to_gray_opencv(rgb: NDArray[np.uint8], bits: int = 14) -> NDArray[np.uint8]:
-    """Convert RGB to gray with rounding, as OpenCV does if the library of the file format cannot convert to gray."""
+    """Convert RGB to gray with OpenCV's own arithmetic: weights of 14 or 15 bits, with rounding."""
     weights = (4899, 9617, 1868) if bits == 14 else (9798, 19235, 3735)
     return _weighted_sum(rgb, weights, bits, 1 << (bits - 1))
 
@@ -357,7 +357,8 @@ def _cmyk_to_rgb_tensorflow(cmyk: NDArray[Any], *, adobe: bool) -> NDArray[np.ui
 
 def read_classes(data: Any, *, upright: bool = False, max_pixels: int = MAX_PIXELS) -> NDArray[Any]:
     """Decode a mask to its classes: palette indices or stored gray values, shape (height, width), uint8 or uint16."""
-    # Reject JPEG before Pillow opens the file: Pillow would read all segments of the file, which may be millions.
+    # JPEG is lossy, so it is not supported for masks. Reject JPEG before Pillow opens the file, because Pillow would
+    # read all segments of the file, possibly millions.
     if bytes(memoryview(data)[:3]) == _JPEG_SIGNATURE:
         raise _mask_error("JPEG")
     with open_image(data) as image:
@@ -374,10 +375,10 @@ def _read_stored_values(image: Image, data: Any) -> NDArray[Any]:
     if image.mode.startswith("I"):
         return np.asarray(to_16_bits(image)).astype(np.uint16)
     levels = np.asarray(image).astype(np.uint8)
-    return levels // _find_gray_factor(image, data)
+    return levels // _find_pillow_multiplier(image, data)
 
 
-def _find_gray_factor(image: Image, data: Any) -> np.uint8:
+def _find_pillow_multiplier(image: Image, data: Any) -> np.uint8:
     """Return the factor by which Pillow multiplied the values of a 2-bit or 4-bit gray PNG; 1 for other images."""
     head = bytes(memoryview(data)[:26])
     if image.format != "PNG" or image.mode != "L" or head[_PNG_COLOR_TYPE] != 0:

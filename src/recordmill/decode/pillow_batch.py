@@ -21,23 +21,23 @@ from recordmill.errors import ImageError, MissingExtraError
 Pixels = NDArray[Any]
 RowErrors = dict[int, Exception]
 
-_SCALE_COLUMN = 12  # Column of `ImagePlan.geometry` that contains the denominator of the decoded size.
+_SCALE_COLUMN = 12  # Column of `ImagePlan.geometry` with the factor by which decoding reduces the image.
 
 
 def read_headers(
     payloads: Sequence[Any], options: DecodeOptions, *, upright: bool, max_pixels: int
 ) -> tuple[NDArray[np.int64], RowErrors]:
-    """Read the headers of images with Pillow; return the table for `native.Headers`, and the errors by row number."""
+    """Read the headers of images with Pillow; return `Headers.table` and a dict {row: error}."""
     table = np.zeros((len(payloads), 7), np.int64)
 
-    def read(row: int) -> None:
+    def read_row_header(row: int) -> None:
         table[row] = read_header(payloads[row], options, upright=upright, max_pixels=max_pixels)
 
-    return table, _call_for_rows(read, len(payloads), 1)
+    return table, _call_for_rows(read_row_header, len(payloads), 1)
 
 
 def decode_batch(plan: ImagePlan | MaskPlan, threads: int) -> tuple[list[Pixels | None], RowErrors]:
-    """Decode the images or masks of a plan with Pillow; return the pixels, and the errors by row."""
+    """Decode the images or masks of a plan with Pillow; return the pixels and a dict {row: error}."""
     decoded: list[Pixels | None] = [None] * len(plan)
 
     def decode(row: int) -> None:
@@ -48,10 +48,10 @@ def decode_batch(plan: ImagePlan | MaskPlan, threads: int) -> tuple[list[Pixels 
 
 
 def _call_for_rows(function: Callable[[int], None], count: int, threads: int) -> RowErrors:
-    """Call a function with each row number, in several threads; return the errors by row."""
+    """Call a function with each row number, in several threads; return a dict {row: error}."""
     num_parts = max(1, min(threads, count))
 
-    def run_part(part: int) -> RowErrors:
+    def call_for_part(part: int) -> RowErrors:
         errors: RowErrors = {}
         for row in range(count * part // num_parts, count * (part + 1) // num_parts):
             try:
@@ -62,11 +62,11 @@ def _call_for_rows(function: Callable[[int], None], count: int, threads: int) ->
                 errors[row] = error
         return errors
 
-    return {row: error for errors in map_range(run_part, num_parts, num_parts) for row, error in errors.items()}
+    return {row: error for errors in map_range(call_for_part, num_parts, num_parts) for row, error in errors.items()}
 
 
 def _decode_image(plan: ImagePlan) -> Pixels:
-    """Decode the only image of a plan."""
+    """Decode the image of a plan that has exactly one image."""
     data, scale = plan.payloads[0], int(plan.geometry[0, _SCALE_COLUMN])
     options = plan.options if scale == 1 else replace(plan.options, scale=scale)
     with open_image(data) as image:
@@ -75,7 +75,7 @@ def _decode_image(plan: ImagePlan) -> Pixels:
     if plan.colors and pixels.dtype == np.uint16:
         raise ImageError("color steps do not support 16-bit images", kind="unsupported", expected="8 bits", found="16")
     _check_channels(plan, pixels.shape[2])
-    return _apply_plan_to_window(pixels, plan)
+    return _crop_and_apply_plan(pixels, plan)
 
 
 def _check_channels(plan: ImagePlan, channels: int) -> None:
@@ -98,7 +98,7 @@ def _channel_error(name: str, kind: str, channels: int, found: int) -> ImageErro
     )
 
 
-def _apply_plan_to_window(pixels: Pixels, plan: ImagePlan) -> Pixels:
+def _crop_and_apply_plan(pixels: Pixels, plan: ImagePlan) -> Pixels:
     """Crop a decoded image to the window of its plan, and apply all other operations of the plan."""
     x, y, width, height = plan.geometry[0, :4].tolist()
     geometry = plan.geometry.copy()
@@ -109,19 +109,19 @@ def _apply_plan_to_window(pixels: Pixels, plan: ImagePlan) -> Pixels:
 
 
 def _decode_mask(plan: MaskPlan) -> Pixels:
-    """Decode the only mask of a plan."""
+    """Decode the mask of a plan that has exactly one mask."""
     job = plan.job
     classes = read_classes(job.payloads[0], upright=plan.upright, max_pixels=job.reading.max_pixels)[:, :, None]
     if plan.dtype != "uint8" or classes.dtype != np.uint8:
-        # Use float32, which represents all classes exactly. For uint16 images, the native module would multiply the
-        # fill value by 257.
+        # Float32 represents all classes exactly. If the classes were passed as uint16, the native module would convert
+        # the fill class like an 8-bit level: it would multiply the class by 257.
         classes = classes.astype(np.float32)
     if plan.sizes is not None:
         classes = _resize_mask_to_image(classes, plan, *plan.sizes[0].tolist())
         output = OutputFormat(classes.dtype.name, white=255.0)
         compiled = compile_image_plan(job.options, output)
         steps = replace(job, output=output, mean=compiled.mean, factor=compiled.factor)
-        classes = _apply_plan_to_window(classes, steps)
+        classes = _crop_and_apply_plan(classes, steps)
     largest = int(classes.max(initial=0))
     if largest > np.iinfo(plan.dtype).max:
         raise ImageError(

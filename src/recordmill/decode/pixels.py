@@ -37,8 +37,8 @@ def crop_pixels(pixels: Pixels, window: Window, mode: str = "constant", fill: An
     x, y, width, height = window
     if x >= 0 and y >= 0 and y + height <= pixels.shape[0] and x + width <= pixels.shape[1]:
         return pixels[y : y + height, x : x + width]
-    rows, row_inside = _source_positions(y, height, pixels.shape[0], mode)
-    columns, column_inside = _source_positions(x, width, pixels.shape[1], mode)
+    rows, row_inside = _find_source_indices(y, height, pixels.shape[0], mode)
+    columns, column_inside = _find_source_indices(x, width, pixels.shape[1], mode)
     cropped = pixels[rows[:, None], columns]
     if mode == "constant":
         cropped[~row_inside] = fill
@@ -46,7 +46,7 @@ def crop_pixels(pixels: Pixels, window: Window, mode: str = "constant", fill: An
     return cropped
 
 
-def _source_positions(start: int, count: int, length: int, mode: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _find_source_indices(start: int, count: int, length: int, mode: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     positions = np.arange(start, start + count)
     inside = (positions >= 0) & (positions < length)
     if mode == "reflect" and length > 1:

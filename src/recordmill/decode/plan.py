@@ -32,8 +32,8 @@ from recordmill.decode.specs.image import Image
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Value of `max_pixels` in plans. Plans need no limit, because the limit is applied to image headers before a plan is
-# built, and the memory of the pixels is allocated according to the header.
+# Value of `max_pixels` in the plans of images. The limit of the user is applied earlier, when image headers are read.
+# Decoding allocates memory only for the size in the header.
 NO_LIMIT = 1 << 40
 
 
@@ -93,7 +93,7 @@ class NativeOptions:
     max_pixels: int
 
 
-def _empty_row_array() -> Ints:
+def _create_empty_int_array() -> Ints:
     return np.zeros(0, np.int64)
 
 
@@ -148,8 +148,8 @@ class ImagePlan:
     first: tuple[float, ...]
     payloads: Any = ()
     points: Any = ()
-    orientations: Ints = field(default_factory=_empty_row_array)
-    geometry: Ints = field(default_factory=_empty_row_array)
+    orientations: Ints = field(default_factory=_create_empty_int_array)
+    geometry: Ints = field(default_factory=_create_empty_int_array)
     matrix: Floats | None = None
     colors: Sequence[ColorStep] = ()
 
@@ -158,7 +158,7 @@ class ImagePlan:
         return len(self.orientations)
 
     def __getitem__(self, rows: Ints) -> ImagePlan:
-        """Return the plan of the images at `rows`, with a list of payloads and without entry points."""
+        """Return a plan for the images at `rows`. Its payloads are a list, and it has no entry points."""
         return replace(
             self,
             payloads=take_payloads(self.payloads, rows),
@@ -285,8 +285,9 @@ def compile_image_plan(
 ) -> ImagePlan:
     """Build an `ImagePlan` without images; `plan_images` adds them later."""
     border = border or Border()
-    # Fill values must have the channel order of the image when they are used. For BGR output, images are decoded as
-    # blue, green, red. If color transforms need red, green, blue, the order is reversed at the end instead.
+    # Border fills are given as red, green, blue. For BGR output without color transforms, images are decoded as blue,
+    # green, red, so the fills are reversed. Color transforms require red, green, blue; with them, the channels of the
+    # image are reversed at the end, after the border was filled.
     order = slice(None, None, -1 if output.reverse and not has_colors else 1)
     factors = tuple(float(np.float32(output.white / brightest)) for brightest in (255, 65535))
     return ImagePlan(
@@ -334,7 +335,7 @@ def plan_images(
     colors: Sequence[ColorStep] = (),
     points: Any = (),
 ) -> ImagePlan:
-    """Add images to a compiled plan; `scales` has the denominator of each decoded size: 1, 2, 4 or 8."""
+    """Add images to a compiled plan; `scales` has the factor by which decoding reduces each image: 1, 2, 4 or 8."""
     count = len(geometry)
     scales = np.ones(count, np.int64) if scales is None else scales
     windows = geometry.windows
@@ -366,8 +367,8 @@ def plan_colors(specs: Sequence[Color], sizes: Ints, draws: Draws | None, positi
     ]
 
 
-# Standard deviations along the principal axes of ImageNet's colors, on a scale of 0 to 1, and the axes: one row each
-# for red, green and blue, one column per axis.
+# Principal components of the colors of ImageNet, with levels from 0 to 1. `_PCA_DEVIATIONS` contains the standard
+# deviation along each component. The columns of `_PCA_AXES` are the components; its rows are red, green and blue.
 _PCA_DEVIATIONS = np.array([0.2175, 0.0188, 0.0045])
 _PCA_AXES = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])
 _JITTER_PARTS = ("brightness", "contrast", "saturation", "hue")

@@ -21,7 +21,7 @@ _HALF = np.uint64(32)
 
 
 class Stage(IntEnum):
-    """One number per random transform, so that transforms use different random numbers. 4,096 and above are free."""
+    """Stage numbers of random transforms. Each stage has its own random numbers. Use 4,096 and above in your code."""
 
     CROP = 1
     FLIP = 2

@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ImageBatch:
-    """Headers and geometry of all images in a batch that one `Image` spec decodes. Masks and boxes use this geometry.
+    """Headers and geometry of the images that one `Image` spec decodes. Masks and boxes use this geometry.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class ImageBatch:
         return ImageBatch(self.compiled, self.rows[kept], self.headers[kept], self.geometry[kept])
 
     def find_ordinals(self, rows: Ints) -> Ints:
-        """Convert row numbers of the batch to positions in this object. Each row must have an image."""
+        """Convert row numbers of the batch to indices of images in this object. Each row must have an image."""
         return np.searchsorted(self.rows, rows)
 
 
@@ -100,7 +100,7 @@ class BatchState:
         return self.columns[feature]
 
     def valid_rows(self) -> Ints:
-        """Return the rows of the samples that have not failed."""
+        """Return the row numbers of the samples without an error."""
         rows = np.arange(self.count)
         return np.delete(rows, [*self.errors]) if self.errors else rows
 
@@ -134,7 +134,7 @@ class BatchState:
         return array
 
     def drop_failed_rows(self, name: str, column: Any, rows: Ints) -> Any:
-        """Return the valid `rows` of an output column. If the caller passed the array, copy the rows to its start."""
+        """Keep only `rows` of an output column. In an array that the caller passed, move these rows to the start."""
         kept = take_column_rows(column, rows)
         if name not in self.out:
             return kept

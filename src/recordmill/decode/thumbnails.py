@@ -87,7 +87,7 @@ def _decode_scaled(data: bytes, image_format: str | None, size: int, max_pixels:
                 max_pixels=max_pixels,
             )
         except ImageError as error:
-            # Pillow does not support every scale.
+            # Pillow cannot reduce every JPEG by every factor. Try the next factor.
             if scale == 1 or error.kind != "unsupported":
                 raise
         else:

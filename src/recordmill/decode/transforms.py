@@ -82,7 +82,7 @@ def _resize_image(pixels: Pixels, size: tuple[int, int], kernel: str) -> Pixels:
         return _resize_floats(pixels, size, kernel)
     target = np.array([[0, 0, size[1], size[0]]])
     geometry = replace(GeometryPlan.identity([pixels.shape[1::-1]]), resized=target[:, 2:], crops=target)
-    return transform_image(pixels, _keep_format(pixels), geometry=geometry, kernel=kernel)
+    return transform_image(pixels, _build_output_format(pixels), geometry=geometry, kernel=kernel)
 
 
 def _resize_floats(pixels: Pixels, size: tuple[int, int], kernel: str) -> NDArray[np.float32]:
@@ -268,7 +268,7 @@ def affine(
     coefficients, pixels = _check_matrix(matrix), _check_image(array)
     border = Border(warp_kernel=kernel, warp_fill=_check_fill(fill, pixels.shape[2]))
     geometry = replace(GeometryPlan.identity([pixels.shape[1::-1]]), matrices=coefficients[None])
-    return _restore_axes(transform_image(pixels, _keep_format(pixels), geometry=geometry, border=border), array)
+    return _restore_axes(transform_image(pixels, _build_output_format(pixels), geometry=geometry, border=border), array)
 
 
 @suggest_arguments
@@ -346,7 +346,7 @@ def normalize(
     dtype: Literal["float16", "float32"] = "float32",
     layout: Literal["chw", "hwc"] = "hwc",
 ) -> Pixels:
-    """Convert levels to floats, subtract the mean and divide by the standard deviation.
+    """Convert pixel values to floats, subtract the mean and divide by the standard deviation.
 
     Parameters
     ----------
@@ -415,18 +415,18 @@ def _check_matrix(matrix: ArrayLike) -> NDArray[np.float64]:
 
 
 def _check_fill(fill: int | Sequence[int], channels: int) -> tuple[int, ...]:
-    """Return a fill option as one level per channel; raise ValueError if the number of levels is wrong."""
+    """Convert `fill` to one value per channel; raise ValueError if the number of values is wrong."""
     levels = parse_levels("fill", fill)
     if len(levels) not in (1, channels):
-        raise ValueError(f"fill must have 1 or {channels} levels, got {len(levels)}")
+        raise ValueError(f"fill must have 1 or {channels} values, got {len(levels)}")
     return levels if len(levels) == channels else levels * channels
 
 
 def _restore_axes(pixels: Pixels, array: ArrayLike) -> Pixels:
-    """Remove the channel axis if the image that the caller passed had none."""
+    """Remove the channel axis of `pixels` if `array` has only two axes."""
     return np.ascontiguousarray(pixels[:, :, 0] if np.ndim(array) == 2 else pixels)
 
 
-def _keep_format(pixels: Pixels) -> OutputFormat:
-    """Return the output format that keeps the dtype and levels of an image."""
+def _build_output_format(pixels: Pixels) -> OutputFormat:
+    """Return an output format with the dtype and the value range of an image."""
     return OutputFormat(pixels.dtype.name, white=65535.0 if pixels.dtype == np.uint16 else 255.0)

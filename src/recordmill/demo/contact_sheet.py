@@ -15,7 +15,7 @@ from recordmill.demo.steps import DEMO_FORMATS, PrintLine, shard_folder
 
 _NUM_DIGITS = 44
 _NUM_PAIRS = 4
-# Lengths in pixels.
+# Lengths in the contact sheet, in pixels.
 _WIDTH = 1040
 _GAP = 8
 _LINE_HEIGHT = 16

@@ -43,7 +43,7 @@ _SEGMENTED_PHOTOS = (
     "skimage/data/camera.png",
 )
 _NUM_SEGMENTS = 4
-# A pixel belongs to the digit in the mask if its gray level in the digit image is at least this value.
+# Minimum gray level of the pixels that the mask assigns to a digit.
 _INK_LEVEL = 96
 _DIGITS_PER_SIDE = 4
 

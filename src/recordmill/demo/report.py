@@ -10,7 +10,7 @@ from typing import Any
 
 
 def write_report(folder: Path, report: dict[str, Any]) -> None:
-    """Write the results of all steps to ``report.json`` for programs and to ``report.md`` for people."""
+    """Write the results of the demo to ``report.json`` (for programs) and to ``report.md`` (for people)."""
     (folder / "report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     (folder / "report.md").write_text("\n".join(_format_markdown(report)) + "\n", encoding="utf-8")
 

@@ -19,7 +19,7 @@ _DIGIT = rm.Image(channels="gray", dtype="float32", layout="hwc")
 
 @dataclass(slots=True)
 class TrainingCurve:
-    """Results of training: losses per step and epoch, numbers of steps, training digits and test digits, accuracy."""
+    """Results of training: loss per step and per epoch, number of steps, number of digits, and accuracy."""
 
     losses: list[float] = field(default_factory=list)
     epoch_losses: list[float] = field(default_factory=list)
@@ -84,7 +84,7 @@ class LeNet:
 
     def train_step(self, pixels: NDArray[np.float32], labels: NDArray[np.int64]) -> float:
         """Train on one batch and return its loss."""
-        self._model.reset_metrics()  # Without this reset, some versions of Keras return the mean of all steps.
+        self._model.reset_metrics()  # Otherwise some versions of Keras return the mean loss of all batches so far.
         return float(self._model.train_on_batch(pixels, labels))
 
     def classify(self, pixels: NDArray[np.float32]) -> NDArray[np.int64]:

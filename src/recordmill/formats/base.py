@@ -61,7 +61,7 @@ class PayloadCodec(Protocol):
 
     @property
     def is_recognizable(self) -> bool:
-        """True if `accepts` is reliable enough to detect this payload type in formats in which it is rare."""
+        """True if `accepts` rarely returns True for payloads of other types."""
         ...
 
     def compile_schema(self, schema: Schema) -> Any:
@@ -153,7 +153,7 @@ class InferredFeatures:
 
 
 class IndexCodec(Protocol):
-    """Converts offsets and lengths of frames to an index file for other tools of the format, and back."""
+    """Serializes and parses the index files that other tools for the same format use."""
 
     @property
     def suffix(self) -> str:

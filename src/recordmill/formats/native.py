@@ -1,4 +1,4 @@
-"""Base class of the payload codecs that the native module parses and serializes."""
+"""Base class of the codecs whose payloads are parsed and serialized in the native module."""
 
 from __future__ import annotations
 
@@ -37,11 +37,15 @@ class NativeCodec:
 
     @property
     def is_recognizable(self) -> bool:
-        """Return True, because payloads of other types can rarely be parsed as this message."""
+        """Return True, because `accepts` rarely returns True for payloads of other types."""
         return True
 
     def native_key(self, name: str, schema: Schema) -> bytes:
-        """Return the key of a feature in messages: its name, without ``context/`` if a feature list has this key."""
+        """Return the key under which messages store a feature.
+
+        A context feature with the same key as a feature list is named ``context/KEY``. The name of any other feature is
+        its key.
+        """
         stripped = name.removeprefix(_CONTEXT)
         if stripped != name and stripped in schema and schema[stripped].sequence and not schema[name].sequence:
             name = stripped
@@ -157,7 +161,7 @@ class NativeCodec:
         return self.serialize_columns(len(examples), columns)
 
     def serialize_columns(self, num_records: int, columns: list[Any]) -> Ragged:
-        """Serialize one column per feature to canonical payloads."""
+        """Serialize columns, one per feature, to canonical payloads."""
         try:
             data, row_splits = _core.serialize(self.kind, num_records, columns)
         except _core.CoreFault as error:

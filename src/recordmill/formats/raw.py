@@ -1,4 +1,4 @@
-"""Codec that does not parse payloads. Each payload becomes the only feature of its example, ``payload``."""
+"""Codec that does not parse payloads. An example has one feature, ``payload``, with the unchanged bytes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RawCodec:
 
     @property
     def is_recognizable(self) -> bool:
-        """Return False, because any byte string is a raw payload."""
+        """Return False, because `accepts` returns True for payloads of all types."""
         return False
 
     def compile_schema(self, schema: Schema) -> None:

@@ -34,7 +34,7 @@ _SHORT_REPR.maxstring = _SHORT_REPR.maxother = _SHORT_REPR.maxlong = 60
 
 @dataclass(slots=True)
 class ColumnArgs:
-    """One feature of many examples, as an argument of ``_core.serialize``, which reads these attributes."""
+    """One feature of many examples. The native function ``_core.serialize`` reads the attributes of this class."""
 
     name: bytes
     lists: bool
@@ -222,13 +222,13 @@ def _flatten_numbers(
 def _to_exact_array(row: Any) -> NDArray[Any]:
     """Convert a value to an array. A mix of integers and floats becomes an array of objects, to keep integers exact."""
     array = np.asarray(row)
-    # NumPy converts integers to floats if a value has both, and also if no integer dtype can represent all integers.
+    # NumPy converts integers to floats if floats are among them, or if no integer dtype can represent all integers.
     return np.asarray(row, object) if array.dtype.kind == "f" and _contains_integers(row) else array
 
 
 def _contains_integers(value: Any) -> bool:
     if isinstance(value, list | tuple) and _FLOAT_TYPES.issuperset(map(type, value)):
-        return False  # This is much faster than one recursive call per value.
+        return False  # The check of the types is much faster than one recursive call per value.
     if hasattr(value, "dtype") or not isinstance(value, Iterable):
         return np.asarray(value).dtype.kind in "biu"
     return any(map(_contains_integers, value))
@@ -251,10 +251,12 @@ def _choose_kind(name: str, flat: NDArray[Any], kinds: Collection[str]) -> Kind:
         is_integer = _mark_integers(name, flat, " or ".join(kinds))
         if len(set(is_integer)) > 1:
             odd = flat[is_integer.index(not is_integer[0])]
-            expected = "an integer" if is_integer[0] else "a float"
-            raise _value_error(
-                name, f"{expected}, like the values before it", short_repr(odd), hint=_schema_hint(name, "float32")
+            expected = (
+                "an integer, because the earlier values are integers"
+                if is_integer[0]
+                else "a float, because the earlier values are floats"
             )
+            raise _value_error(name, expected, short_repr(odd), hint=_schema_hint(name, "float32"))
         number_type = np.dtype(np.int64 if is_integer[0] else np.float64)
     for base, choices in _NUMBER_KINDS:
         if np.issubdtype(number_type, base):
@@ -274,7 +276,11 @@ def _mark_integers(name: str, flat: NDArray[Any], expected: str) -> list[bool]:
 
 
 def _convert_to_kind(name: str, flat: NDArray[Any], kind: str) -> NDArray[Any]:
-    """Convert numbers to a kind; raise FeatureError if an integer does not fit, or for floats in an integer feature."""
+    """Convert numbers to dtype `kind`.
+
+    Raise FeatureError if `kind` cannot represent an integer exactly, or if `kind` is an integer dtype and a number is a
+    float.
+    """
     target = np.dtype(kind)
     if flat.dtype == object:
         is_integer = _mark_integers(name, flat, kind)
@@ -305,7 +311,7 @@ def _check_range(name: str, integers: NDArray[Any], kind: str) -> None:
 
 def _check_exact_as_float(name: str, integers: NDArray[Any], target: np.dtype[Any]) -> None:
     """Raise FeatureError if `target`, a float dtype, cannot represent one of the integers exactly."""
-    limit = 2 ** (np.finfo(target).nmant + 1)  # All integers up to this limit are exact.
+    limit = 2 ** (np.finfo(target).nmant + 1)  # `target` represents all integers up to this limit.
     for value in integers[(integers > limit) | (integers < -limit)]:
         try:
             with np.errstate(over="ignore"):

@@ -54,7 +54,7 @@ class Chunk:
     start: int
     stop: int
     items: Items
-    # Checksum of the size and modification time of each image file before it was read.
+    # One checksum per image file, computed from its size and modification time before the file was read.
     stamps: NDArray[np.int64]
 
 
@@ -65,7 +65,8 @@ class ChunkQueue:
         self._items, self._order, self._limits = items, order, limits
         self._next, self._stop = span.start, span.stop
         self._lock = threading.Lock()
-        # `take` reads this many file sizes to find the end of a chunk. The number depends on the previous chunk.
+        # Number of files whose sizes `take` reads to find the end of the next chunk. Each call of `take` adapts the
+        # number to the length of its chunk.
         self._num_candidates = 16
         self.num_taken = 0
 

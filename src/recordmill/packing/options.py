@@ -1,4 +1,4 @@
-"""Options of `pack`, and groups of them; each group checks its own values."""
+"""Options of `pack`, grouped into classes that check the values."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class OutputOptions:
             raise ValueError(f"max_shard_bytes must be at least 1, got {self.max_shard_bytes}")
 
     def shard_options(self) -> ShardOptions:
-        """Return the options that concern each shard."""
+        """Return the `ShardOptions` for a `DatasetOutput`."""
         return ShardOptions(self.compression, self.compression_level, self.overwrite, self.index, self.break_lock)
 
 

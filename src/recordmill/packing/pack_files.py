@@ -158,7 +158,7 @@ class ShardPacker:
                 tasks,
                 build,
                 on_built=self._check_chunk,
-                on_appended=self._record_chunk,
+                on_appended=self._collect_skipped_items,
                 on_written=lambda chunk: progress.advance(chunk.stop - chunk.start),
                 on_finished=self.on_finished,
                 num_workers=self.options.workers,
@@ -174,7 +174,7 @@ class ShardPacker:
             row = min(records.failures)
             raise self._image_error(self._find_source_position(chunk.start + row), *records.failures[row])
 
-    def _record_chunk(self, task: ShardTask, chunk: Chunk, records: ChunkRecords) -> None:
+    def _collect_skipped_items(self, task: ShardTask, chunk: Chunk, records: ChunkRecords) -> None:
         skipped = [
             (chunk.start + row, self._find_source_position(chunk.start + row), *records.failures[row])
             for row in sorted(records.failures)
@@ -281,7 +281,7 @@ class FilePacker:
         return [] if self._is_rolling else dataset.shard_paths(self.outputs.shards or 1)
 
     def _restore_shards(self, dataset: DatasetOutput, record: RunRecord, run: PackRun) -> dict[int, ShardOutput]:
-        """Restore the finished shards that are intact. If the shard size is limited, stop at a damaged shard."""
+        """Reuse intact shards of an interrupted run. If the shard size is limited, reuse none after a damaged shard."""
         restored: dict[int, ShardOutput] = {}
         paths = self.expected_paths(dataset)
         for shard in record.finished.values():
@@ -358,7 +358,7 @@ class FilePacker:
         ]
 
     def _pass_chunk_to_recorder(self, task: ShardTask, chunk: Chunk, skipped: list[SkippedItem]) -> None:
-        """Pass skipped images to the recorder of the task. If the shard size is limited, also pass full shards."""
+        """Collect skipped items for the progress file. If the shard size is limited, also add full shards to it."""
         if task.recorder is not None:
             task.recorder.add_chunk(chunk.stamps, skipped)
             if self._is_rolling:

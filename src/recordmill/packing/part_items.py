@@ -47,7 +47,7 @@ class PartItems:
 
 
 def select_part(items: Items, order: Order, span: range) -> PartItems:
-    """Return the items in a range of the output order, with absolute paths and the current stamps of their files."""
+    """Return the items in a range of the output order, with absolute paths and new stamps (see `PartItems`)."""
     rows = np.arange(span.start, span.stop) if order is None else order[span.start : span.stop]
     part = items.take(slice(span.start, span.stop) if order is None else rows)
     part = replace(
@@ -113,7 +113,7 @@ def parse_part(data: bytes) -> PartItems:
             _read_column(arrays, "labels"),
             masks=None if masks is None else _decode_texts(masks),
             mask_root=header["mask_root"],
-            extra={name: _read_extra(arrays, f"extra:{number}") for number, name in enumerate(header["extra"])},
+            extra={name: _read_extra_feature(arrays, f"extra:{number}") for number, name in enumerate(header["extra"])},
             origin=header["origin"],
             lines=arrays.get("lines"),
             allow_outside=header["allow_outside"],
@@ -129,7 +129,7 @@ def _read_column(arrays: Mapping[str, Any], name: str) -> Any:
     return arrays.get(name)
 
 
-def _read_extra(arrays: Mapping[str, Any], name: str) -> Any:
+def _read_extra_feature(arrays: Mapping[str, Any], name: str) -> Any:
     column = _read_column(arrays, name)
     return _decode_texts(column) if isinstance(column, Ragged) else column
 

@@ -71,7 +71,7 @@ def record_path(prefix: str, digest: str, part: int) -> str:
 
 def write_part_record(storage: Storage, path: str, record: PartRecord) -> None:
     """Write the record of a part, and replace the record of an earlier attempt."""
-    # The folder is not synced: if a crash of the machine undoes the rename, the part is packed again.
+    # The folder is not synced. If a crash of the machine loses the record, `pack_part` packs the part again.
     file = write_temporary_file(
         storage, path, json.dumps(asdict(record), separators=(",", ":")).encode(), overwrite=True
     )
@@ -116,7 +116,7 @@ def list_kept_files(storage: Storage, prefix: str, digest: str) -> set[str]:
 
 
 def is_intact(storage: Storage, folder: str, shard: PackedShard) -> bool:
-    """Return True if all files of a finished shard exist and the blocks in its fingerprint are unchanged."""
+    """Return True if all files of a finished shard exist, and the size and fingerprint of the shard are unchanged."""
     shard_name, *index_names = [os.path.join(folder, rename.old) for rename in shard.renames]
     try:
         has_size = storage.stat(shard_name).num_bytes == shard.num_stored_bytes
@@ -128,7 +128,7 @@ def is_intact(storage: Storage, folder: str, shard: PackedShard) -> bool:
 
 
 class PreparedShard(ShardOutput):
-    """A shard that another process has written and prepared for the commit; created from its `PackedShard`.
+    """A shard that another process has written and prepared for the commit.
 
     Parameters
     ----------
@@ -166,5 +166,5 @@ class PreparedShard(ShardOutput):
         payload: str | None,  # noqa: ARG002
         classes: list[str] | None = None,  # noqa: ARG002
     ) -> ManifestShard:
-        """Return the entry for the manifest. The other process has written the sidecar and the foreign index."""
+        """Return the entry for the manifest. The process that packed the part has already written the index files."""
         return self._entry

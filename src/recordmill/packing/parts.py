@@ -144,7 +144,7 @@ def _load_items(plan: PackPlan, part: int) -> PartItems | None:
     try:
         return parse_part(bytes(plan.choose_storage().open([path]).read(start, stop - start)))
     except FileNotFoundError:
-        if _load_committed(plan) is not None:
+        if _load_committed_manifest(plan) is not None:
             return None
         _raise_missing_plan(plan, part)
     except ValueError as error:
@@ -170,14 +170,14 @@ def _raise_missing_plan(plan: PackPlan, part: int | None) -> NoReturn:
     )
 
 
-def _load_committed(plan: PackPlan) -> Manifest | None:
+def _load_committed_manifest(plan: PackPlan) -> Manifest | None:
     """Return the manifest of the dataset; return None if the plan is not finished."""
     manifest = load_manifest(plan.choose_storage(), manifest_path(plan.destination))
     return manifest if manifest is not None and manifest.source_digest == plan.digest else None
 
 
 def _describe_committed_part(plan: PackPlan, part: int) -> PackResult:
-    manifest = _load_committed(plan)
+    manifest = _load_committed_manifest(plan)
     if manifest is None:
         _raise_missing_plan(plan, part)
     shards = manifest.shards if plan.outputs.max_shard_bytes is not None else manifest.shards[part : part + 1]
@@ -207,17 +207,17 @@ class _PartWriter:
         self._storage = plan.choose_storage()
 
     def write(self) -> PartRecord:
-        """Write the part. If an error occurs, remove the files of the part."""
+        """Write the shards and the record of the part. If an error occurs, remove the shards."""
         plan = self._plan
         try:
-            sink = self._create_sink()
+            sink = self._create_record_sink()
             packer = ShardPacker(self._items.items, None, plan.builder, self._options, check_chunk=self._check_chunk)
             task = ShardTask(packer.create_queue(range(len(self._items.items))), sink)
             packer.run([task], Progress(None, False))
             self._rename_shards()
             check_no_empty_shard(self._format, self._outputs)
             record = PartRecord(
-                list(map(self._prepare, self._outputs)),
+                list(map(self._prepare_shard, self._outputs)),
                 [(int(self._items.positions[row]), path, cause) for row, path, cause in packer.skipped],
                 encode_numbers(self._items.stamps),
                 [text for output in self._outputs for text in output.warnings],
@@ -231,7 +231,7 @@ class _PartWriter:
             raise
         return record
 
-    def _create_sink(self) -> RecordSink:
+    def _create_record_sink(self) -> RecordSink:
         plan = self._plan
         if plan.outputs.max_shard_bytes is not None:
             return RollingSink(plan.destination, plan.outputs.max_shard_bytes, self._create_shard)
@@ -273,7 +273,7 @@ class _PartWriter:
                 hint="restore the image, or make the plan again with resume=True to keep the packed parts",
             )
 
-    def _prepare(self, output: ShardOutput) -> PackedShard:
+    def _prepare_shard(self, output: ShardOutput) -> PackedShard:
         builder, classes = self._plan.builder, self._plan.classes
         entry = output.prepare(builder.schema, builder.payload, classes)
         return PackedShard(
@@ -338,17 +338,17 @@ def finish_pack(plan: PackPlan) -> PackResult:
     storage = plan.choose_storage()
     items_path = os.path.join(folder, plan.items_file)
     if not plan.items_file or not storage.exists(items_path):
-        return _describe_committed(plan)
+        return _describe_committed_dataset(plan)
     format_, outputs = get_format(plan.builder.format), plan.outputs
     owner = read_lock_owner(storage, dataset_file_path(prefix, LOCK_SUFFIX))
     is_own_lock = owner is not None and owner.token == plan.lock
     options = replace(outputs, break_lock=outputs.break_lock or is_own_lock)
     dataset = DatasetOutput(storage, prefix, format_, options.shard_options())
     try:
-        # If the file is gone, `DatasetOutput` has completed an interrupted commit of this plan.
+        # The items file is missing now if `DatasetOutput` has completed an interrupted commit of this plan.
         if not storage.exists(items_path):
             dataset.discard()
-            return _describe_committed(plan)
+            return _describe_committed_dataset(plan)
         records = _load_records(plan, folder)
         shards = [
             PreparedShard(storage, folder, format_, outputs, shard) for record in records for shard in record.shards
@@ -367,8 +367,8 @@ def finish_pack(plan: PackPlan) -> PackResult:
     return result
 
 
-def _describe_committed(plan: PackPlan) -> PackResult:
-    manifest = _load_committed(plan)
+def _describe_committed_dataset(plan: PackPlan) -> PackResult:
+    manifest = _load_committed_manifest(plan)
     if manifest is None:
         _raise_missing_plan(plan, None)
     return describe_finished(plan.destination, manifest, plan.choose_storage())

@@ -30,7 +30,7 @@ from recordmill.storage.local import LOCAL
 from recordmill.suggestions import check_option_names, suggest_arguments
 
 _VERSION = 1
-# `pack_part` takes these options instead of `plan_pack`.
+# Options of `pack` that are arguments of `pack_part`. `plan_pack` does not support them.
 _OPTIONS_OF_PARTS = ("workers", "worker_kind")
 
 
@@ -90,7 +90,7 @@ class PackPlan:
     classes: list[str] | None
 
     def __repr__(self) -> str:
-        """Return the destination and the counts."""
+        """Return the destination, the number of parts and the number of files."""
         return f"PackPlan({self.destination!r}, num_parts={self.num_parts}, num_files={self.num_files})"
 
     def choose_storage(self) -> Storage:
@@ -151,7 +151,7 @@ class PackPlan:
 def _check_version(content: dict[str, Any]) -> dict[str, Any]:
     version = content.pop("version")
     if version != _VERSION:
-        raise ValueError(f"it has version {version!r}, expected {_VERSION}")
+        raise ValueError(f"the version of a plan must be {_VERSION}, got {version!r}")
     return content
 
 
@@ -255,7 +255,7 @@ def _check_options(options: dict[str, Any]) -> PackOptions:
 
 
 def _write_plan(packer: FilePacker, seed: int | None) -> PackPlan:
-    """Write the items of all parts beside the shards, and lock the destination."""
+    """Lock the destination, write the items of all parts to a hidden file, and return the plan."""
     storage, outputs, resume = packer.choose_storage(), packer.outputs, packer.options.resume
     run = packer.prepare(seed)
     digest = digest_of_run(run.description)
@@ -271,7 +271,7 @@ def _write_plan(packer: FilePacker, seed: int | None) -> PackPlan:
             dataset.check_not_existing(packer.expected_paths(dataset))
             progress.keep_only(())
             progress.start()
-            items_file, offsets = _write_parts(storage, dataset.prefix, run, num_parts)
+            items_file, offsets = _write_items_file(storage, dataset.prefix, run, num_parts)
     finally:
         dataset.discard()
     if not is_finished:
@@ -292,7 +292,7 @@ def _write_plan(packer: FilePacker, seed: int | None) -> PackPlan:
     )
 
 
-def _write_parts(storage: Storage, prefix: str, run: PackRun, num_parts: int) -> tuple[str, tuple[int, ...]]:
+def _write_items_file(storage: Storage, prefix: str, run: PackRun, num_parts: int) -> tuple[str, tuple[int, ...]]:
     """Write the items of all parts to a hidden file; return its name and the offsets of the parts."""
     file = storage.create_output(dataset_file_path(prefix, PARTS_SUFFIX), overwrite=True)
     offsets = [0]

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-# True prints the progress to standard error; None does so only if standard error is a terminal. A function is called
-# with the number of packed records and the total number of records, or None if the total is unknown.
+# True prints the progress to standard error. None prints it only if standard error is a terminal. A function receives
+# two arguments: the number of packed records, and the total number of records (None if the total is unknown).
 ProgressOption = bool | Callable[[int, int | None], object] | None
 
 _REDRAW_INTERVAL_S = 0.2

@@ -120,7 +120,8 @@ def read_image_shape(data: Any) -> Shape:
 
 def check_decodable(data: Any) -> None:
     """Decode all pixels of an image, as training does; raise ImageError if that fails."""
-    # Decode natively only up to twice the pixel limit of Pillow, because Pillow raises an error for larger images.
+    # Pillow raises an error for an image with more than twice its pixel limit. The native decoders leave such an image
+    # to Pillow, so that the same error occurs.
     head, limit, pixels = bytes(memoryview(data)[:26]), 2 * _find_pillow_pixel_limit(), None
     if head.startswith(b"\xff\xd8"):
         pixels = _decode_jpeg(data, limit)
@@ -139,7 +140,7 @@ def _find_pillow_pixel_limit() -> int:
 
 
 def _decode_plain_jpeg(data: Any, recoding: Recoding) -> Image | None:
-    """Decode a JPEG that is recoded as JPEG of the same size; return None if Pillow must decode the image.
+    """Decode a JPEG natively for a recoding to JPEG of the same size; return None if Pillow must decode the image.
 
     The image shares the memory of the decoded pixels.
     """
@@ -169,7 +170,8 @@ def _decode_opened_image(image: Image, data: Any) -> Image:
             decoded = import_pillow().fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
             decoded.info = image.info
             return cast("Image", decoded)
-    image.load()  # Load the pixels now, because Pillow copies an image that is saved before it is loaded.
+    # Load the pixels now, because `Image.save` copies an image whose pixels are not loaded yet.
+    image.load()
     return image
 
 
@@ -338,11 +340,11 @@ class _MemoryFile:
         self.file.close()
 
 
-class _ThreadFile(threading.local):
+class _ThreadLocalFile(threading.local):
     output: _MemoryFile | None = None
 
 
-_THREAD = _ThreadFile()
+_THREAD = _ThreadLocalFile()
 
 
 def get_thread_output_file() -> IO[bytes]:

@@ -1,4 +1,4 @@
-"""Build the schema of packed records, and convert labels to the kind in which they are stored."""
+"""Build the schema of packed records, and convert labels to the dtype that the schema declares."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recordmill.packing.sources.base import Items, Labels
 from recordmill.schema import Feature, Kind, Schema
 from recordmill.types import Ragged
 
-# Maps a payload codec to the kind of integer features, if readers of the codec do not expect int64.
+# Feature kind of integers for each payload codec whose readers do not expect int64.
 _INTEGER_KINDS: dict[str, Kind] = {"ofrecord": "int32", "irheader": "float32"}
 
 
@@ -39,7 +39,7 @@ class FeatureNames:
 def build_schema_and_convert_labels(
     items: Items, format_: Format, codec: PayloadCodec, options: RecordOptions, images: ImageOptions
 ) -> tuple[FeatureNames, Schema, Items]:
-    """Return the feature names, the schema, and the items; labels are converted to the kind that is stored."""
+    """Return the feature names, the schema, and the items with labels of the dtype that the schema declares."""
     if not len(items):
         raise InputError("the source contains no images", kind="no_images", shard=items.origin or items.root or None)
     if codec.kind is None:

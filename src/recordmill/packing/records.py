@@ -33,7 +33,7 @@ from recordmill.schema import Feature, Schema
 from recordmill.shards.output import FramedRecords, frame_columns, frame_payloads
 from recordmill.types import Ragged
 
-# Maps the row of an item to (path, cause), for each item of a chunk whose files cannot be used.
+# Maps the row of each failed item in a chunk to (path, cause).
 Failures = dict[int, tuple[str, str]]
 
 
@@ -70,7 +70,7 @@ class RecordBuilder:
         return replace(records, failures=unusable | failures)
 
     def _find_too_large_file(self, items: Items) -> Failures:
-        """Return a failure if a file is too large for the format. Such a file is always the only item of its chunk."""
+        """Return a failure if a file is too large for the format. `ChunkQueue` puts such a file alone into a chunk."""
         if len(items) != 1 or self.options.recoding is not None:
             return {}
         path, most = items.paths()[0], get_format(self.format).framing.max_payload_bytes
@@ -188,13 +188,13 @@ class RecordBuilder:
             return frame_payloads(format_, columns[self.names.image])
         keyed: Any = codec
         args = [
-            _column_to_native_args(keyed.native_key(name, self.schema), feature, columns[name])
+            _convert_column_to_native_args(keyed.native_key(name, self.schema), feature, columns[name])
             for name, feature in self.schema.items()
         ]
         return frame_columns(format_, codec.kind, num_records, args)
 
 
-def _column_to_native_args(key: bytes, feature: Feature, values: Any) -> ColumnArgs:
+def _convert_column_to_native_args(key: bytes, feature: Feature, values: Any) -> ColumnArgs:
     """Convert a column to the arguments that the native serializer expects."""
     if feature.kind == "bytes":
         if isinstance(values, list):
@@ -248,7 +248,7 @@ def _apply_to_files(
     failures: Failures,
     skip: Sequence[bool] | None = None,
 ) -> list[Any]:
-    """Call a function with the bytes of each file, and add the errors that are raised to `failures`.
+    """Call a function with the bytes of each file. If a call fails, add the path and the cause to `failures`.
 
     Returns None for rows that fail, have failed before, or are skipped.
     """

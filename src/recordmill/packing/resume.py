@@ -89,7 +89,7 @@ def describe_run(
     run: RunOptions,
     seed: int | None,
 ) -> dict[str, Any]:
-    """Return the options of a run and digests of its items as JSON values, which determine the bytes of the shards."""
+    """Return what determines the bytes of the shards: the options of a run and digests of its items, as JSON values."""
     import recordmill
 
     description: dict[str, Any] = {
@@ -192,7 +192,7 @@ class RunRecord:
         write_file_atomically(self._storage, self._path, b"".join(map(_encode_line, lines)))
 
     def keep_only(self, numbers: Container[int]) -> None:
-        """Keep only the shards with these numbers in `finished`. The file does not change until `start`."""
+        """Remove all shards from `finished` except `numbers`. Call `start` to write the change to the progress file."""
         self.finished = {number: shard for number, shard in self.finished.items() if number in numbers}
 
     def load(self) -> bool:
@@ -237,7 +237,7 @@ class RunRecord:
 
 
 class TaskRecorder:
-    """Collects the stamps and skipped items of one task, and adds its finished shards to the progress file.
+    """Collects data about the items of one task, and adds the finished shards of the task to the progress file.
 
     Parameters
     ----------
@@ -250,20 +250,20 @@ class TaskRecorder:
 
     def __init__(self, record: RunRecord, span: range, number: int) -> None:
         self._record, self.number = record, number
-        # Range of the items whose shards are not in the progress file yet. The lists below describe the items of this
-        # range that have been written.
+        # The items from `_start` to `_end` are not in the progress file yet. `_stamps` and `_skipped` describe those of
+        # them that have already been packed or skipped.
         self._start, self._end = span.start, span.stop
         self._stamps: list[NDArray[np.int64]] = []
         self._skipped: list[SkippedItem] = []
 
     def add_chunk(self, stamps: NDArray[np.int64], skipped: list[SkippedItem]) -> None:
-        """Add the stamps and the skipped items of the next chunk."""
+        """Add the stamps (see `FinishedShard`) and the skipped items of the next chunk."""
         self._stamps.append(stamps)
         self._skipped += skipped
 
     def add_finished(self, output: ShardOutput, *, is_last: bool) -> None:
-        """Add a finished shard to the progress file. The range of the last shard ends with the last item."""
-        stop = self._end if is_last else self._find_stop(output.num_records)
+        """Add a finished shard to the progress file. With `is_last`, the shard includes all remaining skipped items."""
+        stop = self._end if is_last else self._find_shard_end(output.num_records)
         count, stamps = stop - self._start, np.concatenate(self._stamps)
         skipped = [item for item in self._skipped if item[0] < stop]
         shard = FinishedShard(
@@ -281,8 +281,8 @@ class TaskRecorder:
         self._start, self.number = stop, self.number + 1
         self._stamps, self._skipped = [stamps[count:]], self._skipped[len(skipped) :]
 
-    def _find_stop(self, num_records: int) -> int:
-        """Return the end of the range that contains the next `num_records` records and the skipped items."""
+    def _find_shard_end(self, num_records: int) -> int:
+        """Return the end of a shard that contains `num_records` packed items and the skipped items among them."""
         stop = self._start + num_records
         for position, *_ in self._skipped:
             if position < stop:

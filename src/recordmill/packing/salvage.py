@@ -253,7 +253,10 @@ def _add_missing_shards(result: SalvageResult, selection: Selection) -> SalvageR
 def _choose_format(
     storage: Storage, destination: str, name: str | None, files: Sequence[str], options: Mapping[str, Any]
 ) -> Format:
-    """Choose the format of the new shards from `name`, the suffix of the destination, or the format of the sources."""
+    """Choose the format of the new shards.
+
+    Use `name` if it is not None. Otherwise, use the suffix of the destination, or else the format of the sources.
+    """
     if name is not None:
         return get_format(name)
     stem = destination.removesuffix(".gz").removesuffix(".zlib")
@@ -292,7 +295,7 @@ def check_no_source(storage: Storage, sources: Sequence[str], replaced: Sequence
 
 
 def _find_file_id(storage: Storage, path: str) -> tuple[int | str, ...] | None:
-    """Return the identifier of a file; return None if there is no such file."""
+    """Return the `file_id` that the storage assigns to a file; return None if the file has no id or does not exist."""
     try:
         return storage.stat(path).file_id or None
     except OSError:
@@ -353,7 +356,7 @@ class _Salvage:
         self._dataset.commit(outputs, DatasetDescription(schema, payload, classes))
 
     def _copy_intact_records(self, files: Sequence[str]) -> None:
-        """Copy the intact records of one file, or of consecutive files with records that span two files."""
+        """Copy the intact records of one file, or of several files if a record continues in the next file."""
         try:
             shard = open_shard(files, **self._options, storage=self._storage)
             records = find_intact_records(shard, self._payload)
@@ -374,7 +377,7 @@ class _Salvage:
             output = self._create_next_shard(stop - start)
             if output is not None:
                 for rows in _split_into_pieces(records.frames, start, stop):
-                    self._copy_piece(records, rows, output, keys)
+                    self._copy_payloads(records, rows, output, keys)
                 output.finish()
 
     def _create_next_shard(self, num_records: int) -> ShardOutput | None:
@@ -386,15 +389,15 @@ class _Salvage:
             output.finish()
         return output
 
-    def _copy_piece(self, records: IntactRecords, rows: slice, output: ShardOutput, keys: list[str] | None) -> None:
+    def _copy_payloads(self, records: IntactRecords, rows: slice, output: ShardOutput, keys: list[str] | None) -> None:
         shard, frames = records.inspection.shard, records.frames[rows]
         with native_errors(shard.name):
             blocks = _core.fetch(shard.source, shard.format.framing.kind, frames.offsets, frames.lengths)
         payloads = Ragged.from_blocks(*blocks)
-        self._check_storable(records, rows.start, np.diff(payloads.row_splits))
+        self._check_payload_sizes(records, rows.start, np.diff(payloads.row_splits))
         output.append(frame_payloads(output.format, payloads), None if keys is None else keys[rows])
 
-    def _check_storable(self, records: IntactRecords, first: int, lengths: NDArray[np.int64]) -> None:
+    def _check_payload_sizes(self, records: IntactRecords, first: int, lengths: NDArray[np.int64]) -> None:
         """Raise InputError if the format of the destination cannot store one of the payloads."""
         inspection = records.inspection
         for row in (int(lengths.argmax()), int(lengths.argmin())):
@@ -435,7 +438,7 @@ def _find_writer_schema(sidecar: Sidecar | None) -> tuple[Schema | None, str | N
 
 
 def _split_records_by_file(shard: OpenShard, frames: FrameIndex) -> list[tuple[int, int]]:
-    """Divide the records of a shard by the file in which they begin; return one range per file."""
+    """Return one range of records per file of a shard. A record belongs to the file in which it begins."""
     num_bytes = [shard.storage.stat(path).num_bytes for path in shard.paths]
     splits = np.searchsorted(frames.offsets, np.cumsum(num_bytes)[:-1]).tolist()
     return list(zip([0, *splits], [*splits, len(frames)], strict=True))
@@ -452,10 +455,11 @@ def _split_into_pieces(frames: FrameIndex, start: int, stop: int) -> Iterator[sl
 
 
 def _describe_unreadable(storage: Storage, files: Sequence[str], error: RecordmillError) -> LostRanges:
-    """Return one lost range for each file, because no record of these files can be read."""
+    """Report files that cannot be read as lost. Each file is one lost range."""
     reason = str(error).splitlines()[0]
     if error.hint is not None:
-        # The hint names arguments of functions that read shards. The same arguments of `salvage` begin with `source_`.
+        # The hint names the arguments `format` and `compression` of `open_shard`. In `salvage`, these arguments are
+        # `source_format` and `source_compression`.
         reason += "; " + re.sub(r"\b(format|compression)=", r"source_\1=", error.hint)
     ranges = [
         LostRange(

@@ -179,7 +179,7 @@ def _find_image_features(collection: ShardCollection) -> list[str]:
     examples = [
         example for _, example in _read_intact_examples(collection, range(min(_SAMPLE_RECORDS, len(collection))))
     ]
-    values = {name: [value for example in examples for value in _list_values(example.get(name))] for name in names}
+    values = {name: [value for example in examples for value in _list_bytes(example.get(name))] for name in names}
     return [name for name in names if are_mostly_images(values[name])]
 
 
@@ -198,7 +198,7 @@ def _read_intact_examples(
             yield position, example
 
 
-def _list_values(value: Any) -> list[bytes]:
+def _list_bytes(value: Any) -> list[bytes]:
     if value is None:
         return []
     return [value] if isinstance(value, bytes) else [bytes(entry) for entry in value]
@@ -209,7 +209,7 @@ def _find_image_faults(collection: ShardCollection, positions: Sequence[int], fe
         (position, name, value)
         for position, example in _read_intact_examples(collection, positions)
         for name in features
-        for value in _list_values(example[name])
+        for value in _list_bytes(example[name])
     ]
     messages = map_range(lambda number: _find_decode_error(images[number][2]), len(images))
     faults = []

@@ -156,7 +156,7 @@ class WorkerProcesses:
         self._executor = create_process_executor(num_workers, _initialize_worker_process, builder)
 
     def build(self, items: Items) -> ChunkRecords:
-        """Build the records of items in one of the processes; raise WriteError if a process has died."""
+        """Build the records of `items` in a worker process; raise WriteError if a worker process has died."""
         try:
             return self._executor.submit(_build_in_worker_process, items).result()
         except BrokenProcessPool as error:

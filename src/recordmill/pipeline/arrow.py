@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from recordmill.pipeline.dataset import Dataset
 
 _MAX_OFFSET = 2**31 - 1  # Arrow's lists and byte strings have 32-bit offsets, so larger columns are split.
-_BATCH_SIZE = 1024  # Used for datasets whose length is unknown.
+_BATCH_SIZE = 1024  # Batch size for datasets whose length is unknown.
 
 
 class _UncollatedBatch(Batch):
@@ -60,10 +60,10 @@ def iterate_record_batches(dataset: Dataset, batch_size: int) -> Iterator[pa.Rec
     """Return an iterator over the samples of epoch 0 as record batches; the arguments are checked immediately."""
     converter = create_converter(dataset, "iter_arrow")
     size = check_integer(batch_size, "batch_size must be a positive integer", 1)
-    return _iterate(dataset, converter, size)
+    return _yield_record_batches(dataset, converter, size)
 
 
-def _iterate(dataset: Dataset, converter: Converter, size: int) -> Iterator[pa.RecordBatch]:
+def _yield_record_batches(dataset: Dataset, converter: Converter, size: int) -> Iterator[pa.RecordBatch]:
     if dataset.pipeline.length == 0:
         return
     schema = None
@@ -114,7 +114,7 @@ def _missing_extra(method: str, package: str) -> MissingExtraError:
 
 
 def create_converter(dataset: Dataset, method: str) -> Converter:
-    """Return the converter for the columns of a dataset; `method` is the name of the public function, for errors."""
+    """Return the converter for the columns of a dataset. Error messages contain the name `method`."""
     _check_unbatched(dataset, method)
     try:
         import pyarrow
@@ -136,7 +136,10 @@ def _list_features(dataset: Dataset, condition: Any) -> set[str]:
 
 
 def _cast_table(arrow: Any, table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Cast a table to the schema of the first table. Types may differ if all rows of one batch have equal lengths."""
+    """Cast a table to the schema of the first table.
+
+    The types can differ, because rows become fixed-size lists only in batches where all rows have the same length.
+    """
     if table.schema == schema:
         return table
     if table.column_names != schema.names:
@@ -205,7 +208,7 @@ class Converter:
         return self.arrow.chunked_array(chunks)
 
     def _convert_chunk(self, column: Any, *, is_optional: bool = False) -> Any:
-        """Convert one chunk of a column."""
+        """Convert one chunk of a column to an Arrow array."""
         if isinstance(column, Ragged):
             return self._convert_ragged(column, np.diff(column.row_splits) == 0 if is_optional else None)
         if isinstance(column, np.ndarray):
@@ -215,13 +218,13 @@ class Converter:
     def _convert_array(self, column: NDArray[Any]) -> Any:
         """Convert an array without copying numbers. Axes after the first become lists of fixed size."""
         if 0 in column.shape[1:]:
-            return self._convert_arrays([*column], column.ndim - 1, column.dtype, None)
-        values = self._convert_values(column.reshape(-1))
+            return self._build_nested_lists([*column], column.ndim - 1, column.dtype, None)
+        values = self._convert_flat_array(column.reshape(-1))
         for size in reversed(column.shape[1:]):
             values = self.arrow.FixedSizeListArray.from_arrays(values, size)
         return values
 
-    def _convert_values(self, values: NDArray[Any]) -> Any:
+    def _convert_flat_array(self, values: NDArray[Any]) -> Any:
         if values.dtype.kind in "OUS":
             return self.arrow.array(values.tolist())
         return self.arrow.array(np.ascontiguousarray(values, values.dtype.newbyteorder("=")))
@@ -243,19 +246,19 @@ class Converter:
         form = forms.pop() if len(forms) == 1 else None
         if isinstance(form, tuple) and form[1] and form[0].kind not in "OUS":
             is_null = np.array([len(row) == 0 for row in rows]) if is_optional else None
-            return self._convert_arrays(rows, form[1], form[0], is_null)
+            return self._build_nested_lists(rows, form[1], form[0], is_null)
         if form is Ragged:
             column = Ragged(concatenate_column("", [*rows]), np.cumsum([0, *map(len, rows)], dtype=np.int64))
             return self._convert_chunk(column, is_optional=is_optional)
         return self.arrow.array([_to_python(row) for row in rows])
 
-    def _convert_arrays(
+    def _build_nested_lists(
         self, rows: Sequence[NDArray[Any]], ndim: int, dtype: np.dtype[Any], is_null: NDArray[np.bool_] | None
     ) -> Any:
         """Convert arrays of different shapes to nested lists, with one level per axis."""
         shapes = np.array([row.shape for row in rows], np.int64).reshape(len(rows), ndim)
         flat = [row.reshape(-1) for row in rows] or [np.empty(0, dtype)]
-        values = self._convert_values(np.concatenate(flat))
+        values = self._convert_flat_array(np.concatenate(flat))
         for axis in reversed(range(ndim)):
             counts = np.repeat(shapes[:, axis], shapes[:, :axis].prod(axis=1))
             offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)

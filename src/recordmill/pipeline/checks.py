@@ -22,7 +22,7 @@ def is_number(value: Any) -> bool:
 
 
 def check_integer(value: Any, requirement: str, minimum: int = 0, stop: int | None = None) -> int:
-    """Return an integer argument as `int`, for JSON; raise ValueError with the text `requirement` otherwise."""
+    """Return a valid integer as `int`; for other values, raise ValueError with the text `requirement` and the value."""
     if not is_integer(value, minimum, stop):
         raise ValueError(f"{requirement}, got {value!r}")
     return int(value)

@@ -1,4 +1,4 @@
-"""Compiled pipelines, which have an origin and the stages before batch, and compute the samples at given positions."""
+"""Compiled pipelines, which read samples from an origin and apply the stages before `batch`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from recordmill.types import Ragged, RecordRef
 
 # Errors of a single record. `on_error` can skip these errors; all other errors of a source end the iteration.
 _RECORD_ERRORS = (DamageError, FeatureError, LimitError)
-# Stage number that seeds the random choice of substitutes for failed samples, and maximum number of attempts for each
-# sample. A substitute may fail, too.
+# Stage number that seeds the random choice of substitutes for failed samples.
 _SUBSTITUTE_STAGE = 0xFFFF
+# Maximum number of substitutes to try for a failed sample, because a substitute can fail, too.
 _MAX_ATTEMPTS = 32
 
 
@@ -81,7 +81,7 @@ class Origin(Protocol):
 
     @property
     def map_stages(self) -> list[Map]:
-        """Map stages of the pipelines that the origin mixes; empty for a source."""
+        """The `map` stages of the mixed pipelines; an empty list if the origin is a source."""
         ...
 
     def length(self) -> int | None:
@@ -119,7 +119,7 @@ class SourceOrigin:
 
     @property
     def map_stages(self) -> list[Map]:
-        """An empty list, because reading examples calls no user functions."""
+        """An empty list, because a source has no `map` stages."""
         return []
 
     def length(self) -> int:
@@ -131,11 +131,11 @@ class SourceOrigin:
         return self.source.fingerprint()
 
     def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, NDArray[np.int64]]]:
-        """Return the source with the given positions."""
+        """Return a list with one pair: the source and the given positions."""
         return [(self.source, positions.array)]
 
     def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
-        """Read the examples at the given positions. If the context collects errors, skip damaged examples."""
+        """Read the examples at the given positions. If `context.collect_errors` is true, skip damaged examples."""
         context.begin_stage("read", requested, 0, int(positions.values[0]) if len(positions.values) else -1)
         rows = self._read_or_skip(positions, 0, context, requested)
         context.num_bytes += context.end_stage("read", rows.columns)
@@ -177,7 +177,7 @@ class SourceOrigin:
         return repr(self.source)
 
 
-class _StageStep(NamedTuple):
+class _StageInfo(NamedTuple):
     """A stage and its properties, which are computed once because `isinstance` checks of protocols are slow."""
 
     stage: Any
@@ -220,7 +220,10 @@ class CompiledPipeline:
 
     @cached_property
     def lengths(self) -> list[int | None]:
-        """Samples per epoch before each stage and after the last stage; with a filter, up to the last filter."""
+        """Number of samples per epoch before each stage and after the last stage.
+
+        If there is a filter, the list ends with the number after the last filter, as if all samples passed.
+        """
         lengths: list[int | None] = [self.origin.length()]
         for stage in self.stages[: self._last_filter + 1] if self.has_filter else self.stages:
             lengths.append(stage.length(lengths[-1]) if isinstance(stage, OrderStage) else lengths[-1])
@@ -231,10 +234,10 @@ class CompiledPipeline:
         return lengths
 
     @cached_property
-    def _steps(self) -> list[_StageStep]:
+    def _stage_infos(self) -> list[_StageInfo]:
         lengths = [*self.lengths, *[None] * len(self.stages)]
         return [
-            _StageStep(
+            _StageInfo(
                 stage,
                 isinstance(stage, OrderStage),
                 isinstance(stage, SampleStage),
@@ -272,7 +275,7 @@ class CompiledPipeline:
 
     @property
     def map_stages(self) -> list[Map]:
-        """Map stages of the pipelines that the origin mixes, followed by the map stages of this pipeline."""
+        """The `map` stages of the mixed pipelines, if any, followed by the `map` stages of this pipeline."""
         return [*self.origin.map_stages, *(stage for stage in self.stages if isinstance(stage, Map))]
 
     @cached_property
@@ -310,12 +313,15 @@ class CompiledPipeline:
 
     @property
     def map_stages_after_filter(self) -> list[Map]:
-        """Map stages after the last filter."""
+        """The `map` stages after the last filter."""
         return [stage for stage in self.stages[self._last_filter + 1 :] if isinstance(stage, Map)]
 
     @property
     def without_functions_until_filter(self) -> CompiledPipeline:
-        """A copy without the user functions up to the last filter, for worker processes that run only later stages."""
+        """A copy without the user functions of the stages up to the last filter.
+
+        Worker processes that run only the later stages receive this copy.
+        """
         start = self._last_filter + 1
         head = (
             replace(stage, function=_placeholder_function) if isinstance(stage, Map | Filter) else stage
@@ -325,7 +331,7 @@ class CompiledPipeline:
 
     @property
     def slice_after_filter(self) -> tuple[int, int | None]:
-        """Range (start, stop) that later take and skip stages select from the samples that passed the last filter."""
+        """Range (start, stop) of filtered samples that the `take` and `skip` stages after the last filter keep."""
         start, stop = 0, None
         for stage in self.stages[self._last_filter + 1 :]:
             if isinstance(stage, Skip):
@@ -339,34 +345,37 @@ class CompiledPipeline:
         return self._fingerprint
 
     @cached_property
-    def _fingerprint(self) -> str:  # Cached, because every saved loader state needs it.
+    def _fingerprint(self) -> str:  # Cached, because every saved loader state contains the fingerprint.
         stages = [stage for stage in self.stages if isinstance(stage, OrderStage | Filter)]
         texts = [repr(replace(stage, timeout=None) if isinstance(stage, Filter) else stage) for stage in stages]
         return ".".join([self.origin.fingerprint(), *texts])
 
     def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, NDArray[np.int64]]]:
         """Return pairs (source, positions in this source) for the samples, without reading them."""
-        for step in reversed(self._steps):
-            if step.is_order:
-                positions = step.stage.map_positions(positions, step.upstream)
+        for info in reversed(self._stage_infos):
+            if info.is_order:
+                positions = info.stage.map_positions(positions, info.upstream)
         return self.origin.locate_records(positions)
 
     def find_shuffle_groups(self, positions: Positions) -> NDArray[np.int64]:
-        """Return the index of each sample's block group in the last block shuffle; -1 if there is no block shuffle."""
-        for step in reversed(self._steps):
-            if isinstance(step.stage, Shuffle) and step.stage.block is not None and isinstance(positions.epochs, int):
-                return step.stage.find_groups(positions.array, step.upstream or 0, positions.epochs)
-            if step.is_order:
-                positions = step.stage.map_positions(positions, step.upstream)
+        """Return the group number of each sample in the last block shuffle; -1 if there is no block shuffle.
+
+        A group consists of several blocks whose samples are shuffled together.
+        """
+        for info in reversed(self._stage_infos):
+            if isinstance(info.stage, Shuffle) and info.stage.block is not None and isinstance(positions.epochs, int):
+                return info.stage.find_groups(positions.array, info.upstream or 0, positions.epochs)
+            if info.is_order:
+                positions = info.stage.map_positions(positions, info.upstream)
         return np.full(len(positions), -1, np.int64)
 
     def evaluate(self, positions: Positions, context: Context, requested: Positions | None = None) -> SampleRows:
         """Return the samples at the given positions."""
         requested = positions if requested is None else requested
-        after = [positions]  # Positions after each stage, from the last stage to the first.
-        for step in reversed(self._steps):
-            if step.is_order:
-                positions = step.stage.map_positions(positions, step.upstream)
+        after = [positions]  # Positions of the samples in the output of each stage, from the last stage to the first.
+        for info in reversed(self._stage_infos):
+            if info.is_order:
+                positions = info.stage.map_positions(positions, info.upstream)
             after.append(positions)
         rows = self.origin.read_rows(positions, context, requested)
         return self._apply_stages(rows, after[-2::-1], 0, context, requested)
@@ -378,25 +387,25 @@ class CompiledPipeline:
     def _apply_stages(
         self, rows: SampleRows, after: list[Positions], start: int, context: Context, requested: Positions
     ) -> SampleRows:
-        for number in range(start, len(self._steps)):
-            step = self._steps[number]
-            if not step.is_sample or not len(rows.ordinals):
+        for number in range(start, len(self._stage_infos)):
+            info = self._stage_infos[number]
+            if not info.is_sample or not len(rows.ordinals):
                 continue
             stage_input = self.build_stage_input(
                 number, rows, after[number].take(rows.ordinals), requested.take(rows.ordinals), context
             )
             source, record = rows.origins[0].tolist()
-            context.begin_stage(step.stage, stage_input.requested, source, record)
-            rows = step.stage.apply(stage_input)
-            context.end_stage(step.stage.name, rows.columns)
+            context.begin_stage(info.stage, stage_input.requested, source, record)
+            rows = info.stage.apply(stage_input)
+            context.end_stage(info.stage.name, rows.columns)
         return rows
 
     def build_stage_input(
         self, number: int, rows: SampleRows, positions: Positions, requested: Positions, context: Context
     ) -> StageInput:
-        """Build the input of stage `number`. Map stages after batch have numbers from `len(stages)` on."""
+        """Build the input of stage `number`. The `map` stages after `batch` are numbered from `len(stages)`."""
         if number < len(self.stages):
-            seed, ordinal = self._steps[number].seed, self._steps[number].ordinal
+            seed, ordinal = self._stage_infos[number].seed, self._stage_infos[number].ordinal
         else:
             seed, ordinal = self._find_seed(number), 0
         seed = (seed + context.part_seed) & (1 << 64) - 1

@@ -59,7 +59,7 @@ class ContactSheet:
         return len(self.captions)
 
     def __repr__(self) -> str:
-        """Return the number of images and the size."""
+        """Return a text with the number of images and the size of the sheet."""
         return f"ContactSheet({len(self)} images, {self.image.width} x {self.image.height} pixels)"
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -176,9 +176,6 @@ def _read_elements(dataset: Dataset, count: int) -> Any:
             yield dataset.fetch([position])[0]
         except RecordmillError as error:
             yield error
-
-
-# Draw
 
 
 def _draw_sheet(tiles: Sequence[Tile]) -> ContactSheet:

@@ -1,4 +1,4 @@
-"""The public class `Dataset`, which describes samples or batches by an origin and a chain of stages."""
+"""The public class `Dataset`, which describes where samples come from and which stages process them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from recordmill.pipeline.failures import OnError
     from recordmill.pipeline.loader import Loader
 
-# Limits for iteration without a loader: maximum number of samples that are read at once, and their approximate bytes.
+# Iteration without a loader reads samples in chunks. A chunk has at most this many samples, and about this many bytes.
 _CHUNK_SAMPLES, _CHUNK_BYTES = 256, 8 << 20
 
 
@@ -399,11 +399,12 @@ class Dataset:
     def pipeline(self) -> CompiledPipeline:
         """The origin and the stages before batch, as a pipeline that can be evaluated."""
         return CompiledPipeline(
-            self.origin, tuple(stage for stage in self.stages[: self._batch_index] if not isinstance(stage, Shard))
+            self.origin,
+            tuple(stage for stage in self.stages[: self._batch_stage_index] if not isinstance(stage, Shard)),
         )
 
     @property
-    def _batch_index(self) -> int:
+    def _batch_stage_index(self) -> int:
         """Position of the batch stage in `stages`; the number of stages if there is no batch stage."""
         indices = (index for index, stage in enumerate(self.stages) if isinstance(stage, Batch))
         return next(indices, len(self.stages))
@@ -411,13 +412,13 @@ class Dataset:
     @property
     def batch_stage(self) -> Batch | None:
         """The batch stage; None if the elements are samples."""
-        index = self._batch_index
+        index = self._batch_stage_index
         return self.stages[index] if index < len(self.stages) else None
 
     @property
     def batch_maps(self) -> tuple[Map, ...]:
-        """Map stages after batch, which receive whole batches."""
-        return tuple(stage for stage in self.stages[self._batch_index :] if isinstance(stage, Map))
+        """The `map` stages after `batch`, which receive whole batches."""
+        return tuple(stage for stage in self.stages[self._batch_stage_index :] if isinstance(stage, Map))
 
     @property
     def runs_in_processes(self) -> bool:
@@ -441,7 +442,7 @@ class Dataset:
 
     @property
     def classes(self) -> list[str] | None:
-        """Class names in the order of the label numbers; None if a shard has no class names, or if they differ."""
+        """Class names in the order of the label numbers; None if the names are missing or differ between shards."""
         names = [getattr(source, "classes", None) for source in self.origin.sources]
         return names[0] if all(other == names[0] for other in names) else None
 
@@ -460,7 +461,7 @@ class Dataset:
         stage = self.batch_stage
         size, last = (1, "drop") if stage is None else (stage.size, stage.last)
         start, stop = self.pipeline.slice_after_filter if self.pipeline.has_filter else (0, self.pipeline.length)
-        for after in self.stages[self._batch_index :]:
+        for after in self.stages[self._batch_stage_index :]:
             if isinstance(after, Skip):
                 start += after.count * size * world_size
             elif isinstance(after, Take):
@@ -622,7 +623,9 @@ class Dataset:
         -------
         str
         """
-        after_batch = [repr(stage) for stage in self.stages[self._batch_index :] if isinstance(stage, Take | Skip)]
+        after_batch = [
+            repr(stage) for stage in self.stages[self._batch_stage_index :] if isinstance(stage, Take | Skip)
+        ]
         return ".".join([self.pipeline.fingerprint(), *after_batch])
 
     def to_numpy(self) -> dict[str, Any]:

@@ -61,12 +61,12 @@ def format_dataset_html(dataset: Dataset) -> str:
         format_lines(stages),
         format_table(("feature", "kind"), features, 20),
         format_classes(dataset.classes),
-        _Preview(dataset.classes).format_records(dataset.origin.sources),
+        _RecordPreview(dataset.classes).format_records(dataset.origin.sources),
     )
 
 
 @dataclass
-class _Preview:
+class _RecordPreview:
     """Thumbnails, or a table of values, of the first records of a dataset.
 
     Parameters
@@ -116,10 +116,10 @@ class _Preview:
         return "".join(
             format_tile(self._format_image(data, caption), f"{caption} {name}" if len(images) > 1 else caption)
             for name, data in images.items()
-            if self._reserve_image_tile()
+            if self._try_reserve_image_tile()
         )
 
-    def _reserve_image_tile(self) -> bool:
+    def _try_reserve_image_tile(self) -> bool:
         self.num_images += 1
         return self.num_images <= _NUM_RECORDS
 

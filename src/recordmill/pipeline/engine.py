@@ -140,10 +140,10 @@ class BatchBuilder:
         return [timeout for timeout in timeouts if timeout is not None]
 
     def with_pickle_checks(self) -> BatchBuilder:
-        """Return a copy that checks whether results can be pickled, and names the function in the error."""
+        """Return a copy of this builder that raises an error with the function name if a result cannot be pickled."""
         maps = [stage for stage in (*self.pipeline.stages, *self.maps) if isinstance(stage, Map)]
-        # Worker processes send the results of the last map stage. If all map stages are inside a mixture, any of them
-        # may be the last one for a sample.
+        # Worker processes send the results of the last map stage. If all map stages are in the datasets of a mixture,
+        # each of these datasets has a last map stage. In this case, check all map stages.
         return replace(self, pickled_maps=tuple(maps[-1:] or self.pipeline.map_stages))
 
     def current_calls(self) -> list[RunningCall]:
@@ -151,14 +151,14 @@ class BatchBuilder:
         return [call for context in list(self._contexts.values()) if (call := context.current_call) is not None]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes for pickling. Omit contexts, memory and first results, which belong to this process."""
+        """Return the attributes for pickling, without the values that belong to this process."""
         return self.__dict__ | {"_contexts": {}, "first_results": {}, "memory": None}
 
     def build(self, numbers: range) -> BatchResult:
         """Build elements in order, up to the first error."""
         if len(numbers) > 1 and not len(self.sampler.positions(numbers[-1])):
-            # The last batch has no samples of this rank. Build it separately, because it gets its features from a
-            # sample of another rank.
+            # This rank gets no samples of the last batch. Build this batch separately, without rows and with the
+            # features, dtypes and shapes of a sample of another rank.
             return self._build_one_by_one(numbers)
         try:
             return self._build_all_at_once(numbers)
@@ -210,7 +210,7 @@ class BatchBuilder:
         return replace(rows, ordinals=np.empty(0, np.int64))
 
     def collate(self, rows: SampleRows, parts: Sequence[range | Ints], numbers: range, context: Context) -> BatchResult:
-        """Divide evaluated samples into elements; each entry of `parts` has the requested positions of one element."""
+        """Build elements from evaluated samples. `parts[i]` holds the requested positions of element `numbers[i]`."""
         if self.batch is None:
             found = (numbers[0] + numbers.step * rows.ordinals).tolist()
             elements: list[tuple[int, Any]] = list(zip(found, split_samples(rows.columns, len(rows)), strict=True))

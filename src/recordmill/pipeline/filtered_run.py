@@ -100,7 +100,7 @@ class FilteredBatcher:
             self._num_waiting += len(chosen)
         if self._num_waiting < self._global_size:
             return
-        rows, positions = self._combine_waiting()
+        rows, positions = self._concatenate_waiting_samples()
         for begin in range(0, len(rows) - self._global_size + 1, self._global_size):
             yield self._build_rank_batch(rows, positions, begin, self._global_size)
         rest = np.arange(len(rows) - len(rows) % self._global_size, len(rows))
@@ -109,11 +109,11 @@ class FilteredBatcher:
     def finish(self) -> Iterator[FilteredBatch]:
         """Yield the remaining samples as the last batch, unless `last` is "drop"."""
         if self._num_waiting and self._sampler.last != "drop":
-            rows, positions = self._combine_waiting()
+            rows, positions = self._concatenate_waiting_samples()
             yield self._build_rank_batch(rows, positions, 0, self._num_waiting)
         self._waiting, self._num_waiting = [], 0
 
-    def _combine_waiting(self) -> tuple[SampleRows, Ints]:
+    def _concatenate_waiting_samples(self) -> tuple[SampleRows, Ints]:
         parts, first = [], 0
         for rows, _ in self._waiting:
             parts.append(replace(rows, ordinals=np.arange(first, first + len(rows), dtype=np.int64)))
@@ -139,7 +139,7 @@ class FilteredBatcher:
 
 
 class _FilteredChunk(NamedTuple):
-    """The samples of a chunk that passed the filter, and their positions. After an error, both are None."""
+    """Result of filtering one chunk: the samples that passed, and their positions. After an error, both are None."""
 
     result: BatchResult
     rows: SampleRows | None

@@ -14,25 +14,30 @@ from math import inf
 from threading import Lock
 from time import perf_counter
 
-# Calls are grouped into pieces of about this many seconds, and each piece is measured. A piece is longer than the
-# interval after which the interpreter switches threads, and short enough to measure often. The second number is the
-# number of calls in the first piece.
-_PIECE_S, _FIRST_PIECE = 0.02, 8
-# Number of pieces that are measured in each mode: with the lock and without the lock.
+# Consecutive calls of a function are timed together, as one piece of about this many seconds. A piece is longer than
+# the interval after which the interpreter switches threads, and short enough to measure often.
+_PIECE_S = 0.02
+# Number of calls in the first piece, because the duration of a call is still unknown.
+_FIRST_PIECE = 8
+# Number of pieces to measure with the lock, and number of pieces to measure without the lock.
 _NUM_MEASURED = 4
-# Initial and maximum pause before the slower mode is measured again, as a multiple of the duration of a measurement.
+# Pause between two measurements, as a multiple of the duration of a measurement. The multiple starts at the first
+# number, and doubles after every pause up to the second number.
 _MIN_REST, _MAX_REST = 2, 32
 # The lock is used if calls with it take less than this fraction of the time that they take without it. The margin
 # allows for measurement errors from the load of other programs.
 _MIN_GAIN = 0.7
-# Mean number of threads in functions during a piece: below the first number, the piece counts as running alone; above
-# the second, as concurrent.
-_MAX_ALONE, _MIN_CONCURRENT = 1.1, 1.4
-# Stop measuring with the lock if another function ran during this many pieces in a row.
+# The time of calls with the lock counts only if fewer threads than this were running user functions on average.
+_MAX_ALONE = 1.1
+# The time of calls without the lock counts only if more threads than this were running user functions on average.
+_MIN_CONCURRENT = 1.4
+# Functions that do not use the lock can run at the same time as a function with the lock, whose time then does not
+# count. If this happens in this many pieces in a row, the function runs without the lock until the next measurement.
 _MAX_OVERLAPPING = 16
-# Maximum wait for the lock in seconds, because the function that holds it may hang or wait for another thread; and
-# seconds per call above which calls always run concurrently.
-_LOCK_TIMEOUT_S, _LONG_CALL_S = 0.25, 0.05
+# Maximum number of seconds to wait for the lock. The function that holds the lock may hang or wait for another thread.
+_LOCK_TIMEOUT_S = 0.25
+# A function that takes longer than this many seconds per call runs without the lock until the next measurement.
+_LONG_CALL_S = 0.05
 
 
 class FunctionLock:
@@ -48,7 +53,7 @@ class FunctionLock:
         return FunctionLock, ()
 
     def call_each(self, stage: Hashable, count: int, call: Callable[[int], None]) -> None:
-        """Call a function with the numbers from 0 to `count` - 1, in pieces that are measured."""
+        """Call a function with the numbers from 0 to `count` - 1, and time the calls."""
         costs, done = self._costs[stage], 0
         while done < count:
             stop = done + costs.choose_piece_size(count - done)
@@ -72,7 +77,13 @@ class FunctionLock:
         return acquired
 
     def _update_thread_count(self, change: int) -> tuple[float, float]:
-        """Add `change` to the number of threads in functions; return the current time and the total thread-seconds."""
+        """Add `change` to the number of threads that are running user functions.
+
+        Returns
+        -------
+        (float, float)
+            The current time, and the seconds that all threads together have spent in user functions.
+        """
         with self._count_lock:
             now = perf_counter()
             self._thread_seconds += self._num_inside * (now - self._changed)
@@ -102,11 +113,11 @@ class _CallCosts:
         return min(self._locked) < _MIN_GAIN * sum(self._concurrent) / len(self._concurrent)
 
     def avoid_lock(self) -> None:
-        """Discard the measured times with the lock, so that calls run without it until it is measured again."""
+        """Record infinite times for calls with the lock, so that calls avoid the lock until the next measurement."""
         self._locked, self._num_overlapping = [inf] * _NUM_MEASURED, 0
 
     def add(self, started: float, ended: float, count: int, num_threads: float, *, locked: bool) -> None:
-        """Add the measurement of a piece; `num_threads` is the mean number of threads in functions at that time."""
+        """Add the time of `count` calls, during which `num_threads` threads on average were running user functions."""
         seconds = (ended - started) / max(count, 1)
         if locked and (seconds > _LONG_CALL_S or self._num_overlapping == _MAX_OVERLAPPING):
             self.avoid_lock()

@@ -15,10 +15,10 @@ from recordmill.pipeline.compiled_pipeline import CompiledPipeline
 from recordmill.pipeline.engine import BatchBuilder
 from recordmill.pipeline.samples import Positions
 
-# A window of at least this many bytes is requested at once. The number is smaller than a group of blocks of the default
-# `shuffle` for remote shards, so that a window contains a whole group, and each block is one request.
+# Records are requested in windows of at least this many bytes. For remote shards, `shuffle` by default mixes groups of
+# blocks that are larger than this. A window therefore contains a whole group, and each block is one request.
 _WINDOW_BYTES = 48 << 20
-# Groups of blocks that are larger than this are divided.
+# A window that reaches this many bytes ends, even within a group of blocks.
 _MAX_WINDOW_BYTES = 128 << 20
 # Number of windows that are requested beyond the one from which batches are built.
 _WINDOWS_AHEAD = 1
@@ -28,7 +28,10 @@ Element = tuple[int, int]
 
 
 class Segment(NamedTuple):
-    """Samples of one element that are in the same group of shuffled blocks; the group is -1 without a block shuffle."""
+    """Samples of one element from one group of blocks that are shuffled together.
+
+    Without a block shuffle, the number of the group is -1.
+    """
 
     element: Element
     pipeline: CompiledPipeline
@@ -66,7 +69,7 @@ class ReadAhead:
         self._thread = DaemonPool(1, "recordmill-read-ahead")
 
     def prepare(self, element: Element) -> None:
-        """Wait until the windows that contain an element are requested, and request the next ones.
+        """Request the records of an element, and wait for these requests. Also request the next window.
 
         The first call requests no next window, so that the first element does not share the connection with it.
         """
@@ -112,7 +115,7 @@ class ReadAhead:
 
 
 def _is_window_end(last: Segment, following: Segment, num_bytes: int) -> bool:
-    """Return True if a window of `num_bytes` ends between two segments.
+    """Return True if a window of `num_bytes` is complete, so that segment `following` begins the next window.
 
     No window extends beyond its epoch, so that a window of a small dataset does not contain many epochs.
     """
@@ -143,7 +146,7 @@ def iterate_batches(
             return
         while total is None or number < total:
             positions = Positions(epoch, builder.sampler.positions(number))
-            yield from _divide_by_group((epoch, number), builder.pipeline, positions)
+            yield from _split_by_shuffle_group((epoch, number), builder.pipeline, positions)
             number += part[1]
         epoch, number = epoch + 1, part[0]
 
@@ -156,10 +159,10 @@ def iterate_chunks(pipeline: CompiledPipeline, epoch: int, first: int, chunk_siz
         stop = start + chunk_size if length is None else min(start + chunk_size, length)
         if start >= stop:
             return
-        yield from _divide_by_group((epoch, number), pipeline, Positions(epoch, range(start, stop)))
+        yield from _split_by_shuffle_group((epoch, number), pipeline, Positions(epoch, range(start, stop)))
 
 
-def _divide_by_group(element: Element, pipeline: CompiledPipeline, positions: Positions) -> Iterator[Segment]:
+def _split_by_shuffle_group(element: Element, pipeline: CompiledPipeline, positions: Positions) -> Iterator[Segment]:
     groups = pipeline.find_shuffle_groups(positions)
     edges = [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(positions)]
     for first, last in pairwise(edges):

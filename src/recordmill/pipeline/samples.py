@@ -20,7 +20,7 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Positions:
-    """Positions of samples, each with its epoch. Together with the seed, they determine order and random numbers.
+    """Positions of samples, each with its epoch. Epoch, position and seed determine a sample and its random numbers.
 
     Parameters
     ----------

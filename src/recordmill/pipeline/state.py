@@ -21,7 +21,7 @@ _MAX_DESCRIPTION = 500
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of a loader: a position between two batches of an epoch, which is the same for every rank.
+    """State of a loader: a position between two batches of an epoch. All ranks have the same state.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def parse_state(saved: Any, fingerprint: str) -> State:
     epoch, *numbers = (saved[name] for name in ("epoch", "position", "passed"))
     if not is_integer(epoch, stop=1 << 32) or not all(map(is_integer, numbers)):
         raise StateError(
-            "epoch, position and passed must be non-negative integers, and epoch must be at most 2**32 - 1",
+            "'epoch', 'position' and 'passed' must be non-negative integers, and 'epoch' must be at most 2**32 - 1",
             kind="bad_state",
             found=str([epoch, *numbers]),
         )
@@ -101,7 +101,7 @@ def check_state(state: State, length: int | None, stop: int | None) -> None:
                 kind="beyond_the_end",
                 expected=f"at most {end} samples",
                 found=f"{number}",
-                hint="take after batch counts batches, so the end depends on the batch size and the number of ranks",
+                hint="take() after batch() counts batches, so the end depends on the batch size and number of ranks",
             )
     if state.passed > state.position:
         raise StateError(

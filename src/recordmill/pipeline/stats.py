@@ -162,9 +162,10 @@ class LoaderStats:
             return f"The consumer: it waited for batches for {share:.0%} of the time, so the loader keeps up."
         if not self.stages:
             return f"The consumer waited for {share:.0%} of the time."
-        return f"{self._describe_slowest()}, while the consumer waited for {share:.0%} of the time; {self._remedy()}."
+        stage, advice = self._describe_slowest_stage(), self._choose_advice()
+        return f"{stage}, while the consumer waited for {share:.0%} of the time; {advice}."
 
-    def _describe_slowest(self) -> str:
+    def _describe_slowest_stage(self) -> str:
         slowest, total = self.stages[0], sum(stage.inside_s for stage in self.stages) or 1.0
         text = _DESCRIPTIONS.get(slowest.name, slowest.name) + (" (storage)" if self._waits_for_storage else "")
         waits_for = _WAITS_FOR.get(slowest.name, "a CPU core")
@@ -173,7 +174,7 @@ class LoaderStats:
         waiting = f", {slowest.idle:.0%} of that waiting for {waits_for}" if slowest.idle >= _STAGE_WAITS else ""
         return f"{text[0].upper()}{text[1:]}: {slowest.inside_s / total:.0%} of the work{waiting}"
 
-    def _remedy(self) -> str:
+    def _choose_advice(self) -> str:
         name = self.stages[0].name
         if self._waits_for_storage:
             return _ADVICE_STORAGE
@@ -197,7 +198,7 @@ class LoaderStats:
             }
         )
 
-    def _describe_traffic(self) -> str:
+    def _describe_traffic_and_shuffle(self) -> str:
         traffic = self.traffic or Traffic()
         text = (
             f"{traffic.requests:,} requests ({traffic.retries:,} repeated), {traffic.num_bytes / 1e6:,.1f} MB received"
@@ -212,7 +213,7 @@ class LoaderStats:
             f"  {stage.name:<8}{stage.busy_s:10.2f} s busy, {stage.waited_s:.2f} s waiting" for stage in self.stages
         ]
         if self.traffic is not None:
-            lines.append(f"  {self._describe_traffic()}")
+            lines.append(f"  {self._describe_traffic_and_shuffle()}")
         lines.append(f"  {'wait':<8}{self.waited_s:10.2f} s of the consumer, {self.worker_wait_s:.2f} s of the workers")
         return "\n".join([*lines, self.bottleneck])
 
@@ -253,7 +254,7 @@ class StatsCollector:
         self.timings.merge(result.timings)
 
     def count_request(self, pool: WorkerPool) -> None:
-        """Count a request of the consumer for a result, and add the number of results that are ready at that time."""
+        """Increment `num_requests`, and add the number of results that are ready now to `num_ready`."""
         self.num_requests += 1
         self.num_ready += pool.num_ready
 
@@ -267,7 +268,7 @@ class StatsCollector:
         self.pools.remove(pool)
 
     def _sum_counters(self, *counters: PoolCounters) -> tuple[int, float]:
-        """Return the largest number of workers in a pool, and the total wait time of closed pools and `counters`."""
+        """Return the largest worker count and the total wait time of all removed pools and the pools in `counters`."""
         workers = max([self.workers, *(len(pool.workers) for pool in counters)])
         return workers, self.worker_wait_s + sum(worker.waited_s for pool in counters for worker in pool.workers)
 

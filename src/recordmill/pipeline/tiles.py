@@ -120,14 +120,16 @@ def _read_image(sample: Sample, name: str, options: TileOptions) -> Pixels | str
     if value is None:
         return f"no {name}"
     try:
-        pixels = _read_encoded(value, options.size) if _is_bytes(value) else to_pixels(value, options.images.get(name))
+        pixels = (
+            _decode_thumbnail(value, options.size) if _is_bytes(value) else to_pixels(value, options.images.get(name))
+        )
     except RecordmillError as error:
         return error.message
     mask = sample.get(options.masks.get(name, ""))
     return pixels if mask is None else overlay_mask(pixels, np.asarray(mask))
 
 
-def _read_encoded(value: Any, size: int) -> Pixels:
+def _decode_thumbnail(value: Any, size: int) -> Pixels:
     return read_thumbnail(bytes(value), size)
 
 
@@ -187,7 +189,10 @@ def overlay_mask(pixels: Pixels, mask: NDArray[Any]) -> Pixels:
 
 
 def split_batch(batch: Any, count: int) -> list[Sample]:
-    """Return the first samples of `batch`: a batch, one sample, or a sequence of samples, images or encoded images."""
+    """Return the first `count` samples of a batch.
+
+    `batch` may also be one sample, one image, or a sequence of samples or images. Images may be encoded.
+    """
     if isinstance(batch, Mapping):
         return split_columns(batch, count) if _is_batch(batch) else [batch]
     if isinstance(batch, tuple) and len(batch) == 2 and _is_image_batch(batch[0]) and np.ndim(batch[1]) in (1, 2):

@@ -74,7 +74,7 @@ def _read_published_calls(pool: WorkerPool) -> dict[int, RunningCall]:
 
 
 def _add_call_to_error(pool: WorkerPool, error: WorkerError, sources: Sequence[ExampleSource]) -> WorkerError:
-    """Add to an error the function or stage in which the worker process died."""
+    """Return the error of a dead worker process, extended by the function or stage that was running, if known."""
     call = None if error.place is None else _read_published_calls(pool).get(error.place)
     if call is None:
         return error

@@ -28,7 +28,8 @@ from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.suggestions import suggest_arguments
 from recordmill.types import FrameIndex, Ragged
 
-# Maximum size of the entry points of an image, as a fraction of the size of the encoded image.
+# Entry points are the positions in a JPEG image at which decoding can start. Their data is limited to this fraction of
+# the size of the image.
 _MAX_SHARE = 0.01
 # To limit memory, records are read and searched for entry points in chunks of about this many bytes.
 _CHUNK_BYTES = 8 << 20

@@ -1,4 +1,4 @@
-"""Divide records into chunks that are processed in one call, and find the records that make a call fail."""
+"""Process many records per call: divide records into chunks, and find the records that make a call fail."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RECORD_ERRORS = (DamageError, FeatureError, LimitError, ImageError)
 
 
 def split_by_bytes(lengths: NDArray[np.int64], max_records: int, max_bytes: int) -> Iterator[range]:
-    """Yield ranges of consecutive records of limited number and size; a record above the limit has its own range."""
+    """Yield ranges of at most `max_records` records and `max_bytes` bytes. A larger record has a range of its own."""
     ends = np.cumsum(lengths)
     start = 0
     while start < len(ends):

@@ -21,7 +21,7 @@ def find_classes(
     from_manifests: list[str] | None,
     from_indexes: Iterable[list[str] | None],
 ) -> list[str] | None:
-    """Return the first class names found: in the manifest, in the indexes of all shards, or in ``labels.txt``."""
+    """Return class names of a dataset. Search the manifest first, then the indexes, then ``labels.txt``."""
     if from_manifests is not None:
         return from_manifests
     stored = list(from_indexes)
@@ -52,7 +52,7 @@ def parse_labels(data: bytes) -> list[str] | None:
     lines = [line.strip() for line in text.split("\n")]
     while lines and not lines[-1]:
         lines.pop()
-    # A file with lines of JSON objects or of an image list contains the labels of images, not class names.
+    # Lines with JSON objects, or with tabs (an image list), describe single images. They are not class names.
     if not lines or not all(lines) or any("\t" in line or line.startswith("{") for line in lines):
         return None
     matches = [_NUMBERED_LINE.fullmatch(line) for line in lines]

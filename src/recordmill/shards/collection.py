@@ -45,8 +45,8 @@ _MAX_SCANS = 8
 _MAX_REMOTE_SCANS = 32
 # Maximum size of the payloads from which `open` infers a schema. It is small, because the caller waits for `open`.
 _SAMPLE_BYTES = 16 << 20
-# Default size in bytes of the blocks that are shuffled as units if the shards are remote. It is smaller than the limit
-# for a request. Most blocks are therefore one request, although their records may be larger than the average.
+# Default size in bytes of the blocks that are shuffled as units if the shards are remote. The size is smaller than the
+# limit for one request, so that a block whose records are slightly larger than average still needs only one request.
 _BLOCK_BYTES = 7 << 20
 # If the mean record size in bytes is at least this, the allocator is configured to keep freed memory for reuse.
 _LARGE_RECORD_BYTES = 16 << 10
@@ -129,7 +129,7 @@ class ShardCollection:
         )
         self._plan: tuple[int, Any] | None = None
         self._frame_table: _core.FrameTable | None = None
-        self._is_damaged = False  # Set when the frame table is built.
+        self._is_damaged = False  # Determined when the frame table is built.
         self._entry_tables: dict[int, EntryPointTables | None] = {}
         # Frames of remote shards that will be read soon, in the order of their requests.
         self._ahead: list[FramesAhead] = []
@@ -236,7 +236,7 @@ class ShardCollection:
         """Return the sources from which frames are read. Frames of remote shards are requested now, if necessary."""
         if not self.storage.is_remote or not used:
             return [shard.source for shard in shards]
-        keep_freed_memory()  # Responses have similar sizes, so their memory is reused.
+        keep_freed_memory()  # Responses have similar sizes, so the next response can reuse the freed memory.
         limit = self.limits.get("max_record_bytes") or DEFAULT_MAX_RECORD_BYTES
         numbers = np.asarray(used, np.int64)
         return fetch_sources(shards, (numbers, which, frames[0], frames[1]), list(self._ahead), limit)
@@ -285,7 +285,7 @@ class ShardCollection:
     def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:
         """Return the saved entry points of the images at the given positions; None if there are none."""
         (which, used), rows, *_ = self._locate_frames(positions)
-        tables_of_shards = [self._load_entry_tables(int(shard)) for shard in used]
+        tables_of_shards = [self._load_entry_point_tables(int(shard)) for shard in used]
         if not any(tables is not None and feature in tables.features for tables in tables_of_shards):
             return None
         result = [b""] * len(rows)
@@ -298,7 +298,7 @@ class ShardCollection:
                     result[row] = table
         return Ragged.from_rows(result)
 
-    def _load_entry_tables(self, shard: int) -> EntryPointTables | None:
+    def _load_entry_point_tables(self, shard: int) -> EntryPointTables | None:
         if shard not in self._entry_tables:
             self._entry_tables[shard] = load_entry_points(self.readers[shard].shard)
         return self._entry_tables[shard]
@@ -340,7 +340,7 @@ class ShardCollection:
         return self._frame_table is not None or all(reader.is_indexed for reader in self.readers)
 
     def _compile_schema(self, schema: Schema) -> Any:
-        """Compile a schema to a parser plan of the native module; the plan of `self.schema` is cached per process."""
+        """Compile `schema` to a parser plan for the native module. Only the plan for `self.schema` is cached."""
         if schema is not self.schema:
             return self.codec.compile_schema(schema)
         if self._plan is None or self._plan[0] != os.getpid():
@@ -358,7 +358,7 @@ class ShardCollection:
         return int(reader.index.lengths[record])
 
     def fingerprint(self) -> str:
-        """Return a string that identifies the records by format, number and digest. It does not depend on the paths."""
+        """Return a string that identifies the records. It contains the format, the record count and a digest."""
         if self.storage.is_remote:
             load_indexes(self.readers)
         return compute_fingerprint(self.readers)
@@ -397,7 +397,7 @@ def _columns_to_examples(columns: dict[str, Any], count: int) -> list[dict[str, 
 def _fetch_from_shards(
     shards: Iterable[OpenShard], which: Ints, rows: Sequence[int] | Ints, frames: Sequence[Any], *, verify: bool
 ) -> Ragged:
-    """Fetch the payloads of records from several shards. `which` has, for each record, the number of its shard."""
+    """Fetch the payloads of records from several shards. `which` is an array with the shard number of each record."""
     parts: list[Ragged] = []
     order: list[Ints] = []
     for number, shard in enumerate(shards):
@@ -447,13 +447,14 @@ def _open_complete_readers(
     else:
         selection.raise_if_incomplete()
     if storage.is_remote and len(selection.manifests) == 1 and not selection.missing:
-        readers = _list_readers(selection, storage, format, options)
+        readers = _create_readers_from_manifest(selection, storage, format, options)
     else:
         readers = open_readers(selection.files, storage, format, options)
     if selection.manifests:
         for reader in readers:
             if reader.entry is not None:
-                continue  # Size and number of records are compared when the shard is read.
+                # The size and the record count are compared with the manifest later, when the shard is read.
+                continue
             selection.compare(describe_content(reader.shard, reader.load_index()))
         if not allow_incomplete:
             selection.raise_if_incomplete()
@@ -463,7 +464,7 @@ def _open_complete_readers(
     return readers
 
 
-def _list_readers(
+def _create_readers_from_manifest(
     selection: Selection,
     storage: Storage,
     format: str | None,  # noqa: A002

@@ -47,7 +47,7 @@ _MAX_NAMED = 5
 
 @dataclass(slots=True)
 class Selection:
-    """The files that paths refer to, and the state of their datasets.
+    """The files that paths refer to, and the problems of their datasets, such as missing shards.
 
     Parameters
     ----------
@@ -78,13 +78,13 @@ class Selection:
     def compare(self, shard: ShardContent) -> None:
         """Compare an opened shard with the manifests. If its content differs, add the shard to `replaced`."""
         if self._entries is None:
-            self._entries = self._list_entries()
+            self._entries = self._map_manifest_entries()
         entry = self._entries.get(shard.path)
         if entry is not None and shard.differs(entry):
             self.replaced.append(shard.path)
             self.complete = False
 
-    def _list_entries(self) -> dict[str, ManifestShard]:
+    def _map_manifest_entries(self) -> dict[str, ManifestShard]:
         return {
             os.path.join(os.path.dirname(path), shard.name): shard
             for path, manifest in self.manifests.items()
@@ -94,7 +94,7 @@ class Selection:
     def count_missing_records(self) -> dict[str, int]:
         """Return the number of records of each missing shard that a manifest lists."""
         missing = set(self.missing)
-        return {path: shard.num_records for path, shard in self._list_entries().items() if path in missing}
+        return {path: shard.num_records for path, shard in self._map_manifest_entries().items() if path in missing}
 
     def keep_complete(self) -> None:
         """Remove foreign and replaced files from `files`."""
@@ -123,7 +123,7 @@ class Selection:
                 missing=self.missing,
                 foreign=self.foreign,
                 replaced=self.replaced,
-                hint="restore the shards, name the ones you need, or open the others with allow_incomplete=True",
+                hint="restore the shards, select shards by name, or open the remaining ones with allow_incomplete=True",
             )
 
     def describe_problems(self) -> list[str]:
@@ -133,7 +133,7 @@ class Selection:
             ("not part of the dataset", self.foreign),
             ("different from the manifest", self.replaced),
         ]
-        texts = [f"{_count(paths)} {problem}: {_list_names(paths)}" for problem, paths in kinds if paths]
+        texts = [f"{_format_file_count(paths)} {problem}: {_list_names(paths)}" for problem, paths in kinds if paths]
         return texts + [f"the writer of {prefix} was interrupted" for prefix in self.interrupted]
 
     def list_faults(self, storage: Storage) -> list[Fault]:
@@ -191,7 +191,7 @@ def describe_content(shard: OpenShard, loaded: ShardIndex) -> ShardContent:
     return ShardContent(shard.paths[0], sidecar.num_stored_bytes, sidecar.num_records, sidecar.probes, is_damaged)
 
 
-def _count(paths: list[str]) -> str:
+def _format_file_count(paths: list[str]) -> str:
     return "1 file is" if len(paths) == 1 else f"{len(paths):,} files are"
 
 
@@ -257,7 +257,7 @@ def _select_from_manifest(path: str, storage: Storage) -> Selection:
 
 
 def _select_without_listing(name: str, storage: Storage) -> Selection:
-    """Select files on a server that cannot list folders: by name, or from the manifest of a dataset."""
+    """Select shards without listing a folder: by their names, or by the manifest of their dataset."""
     files = storage.expand(name)
     if files:
         return Selection(files)
@@ -309,8 +309,8 @@ def _select_in_folder(
     listed, is_part = _compare_with_manifests(selection, folder, find_manifests(present), is_selected, storage)
     others = [path for path in selection.files if path not in listed]
     if any(manifest_path(_list_shards(path, manifest)[0]) != path for path, manifest in selection.manifests.items()):
-        # The folder of a dataset with several shards must not contain other shards. Other files, such as a README, are
-        # not reported here; opening them raises an error.
+        # If a dataset has several shards, its folder must not contain other shards. Selected files that do not look
+        # like shards, such as README.md, are not reported here. They raise an error when they are opened as shards.
         selection.foreign += [path for path in others if _looks_like_shard(path)]
         counted: set[str] = set()
     else:
@@ -326,8 +326,9 @@ def _select_in_folder(
 def _compare_with_manifests(
     selection: Selection, folder: str, names: Sequence[str], is_selected: Callable[[str], bool], storage: Storage
 ) -> tuple[set[str], bool]:
-    """Add to a selection the manifests whose shards are all selected, and the missing shards of these manifests.
+    """Add the manifests of wholly selected datasets to a selection, and the missing shards of these datasets.
 
+    A dataset is wholly selected if `is_selected` is true for the names of all its shards, including missing ones.
     Returns the selected shards that a manifest lists, and True if a dataset is selected only in part.
     """
     listed: set[str] = set()
@@ -368,7 +369,8 @@ def _find_missing_by_totals(
     for shards in sorted(count_shards(paths), key=lambda shards: -len(shards.paths)):
         counted.update(shards.paths)
         if largest.setdefault(shards.key, shards) is not shards:
-            selection.foreign += shards.paths  # Another total: these shards belong to another run.
+            # A larger group of shards has another total in its names, so these shards belong to another run.
+            selection.foreign += shards.paths
             continue
         named = [path for path in shards.missing if is_selected(os.path.basename(path))]
         is_part |= len(named) < len(shards.missing)

@@ -115,11 +115,11 @@ class DatasetOutput:
         self.destination, self.prefix = destination, build_path_prefix(destination)
         self.outputs: list[ShardOutput] = []
         self._manifest_file: OutputFile | None = None
-        # True while a journal on disk refers to the temporary files, so that `discard` must not remove them.
+        # True while a journal on disk refers to the temporary files. During this time, `discard` must not remove them.
         self._is_journaled = False
         self._lock = self._take_lock()
         try:
-            self._recover()
+            self._recover_interrupted_commit()
         except BaseException:
             self._lock.release()
             raise
@@ -134,7 +134,7 @@ class DatasetOutput:
             error.shard = self.prefix
             raise
 
-    def _recover(self) -> None:
+    def _recover_interrupted_commit(self) -> None:
         action = recover(self._storage, self.prefix)
         if action is not None:
             done = "completed" if action == "complete" else "undone"
@@ -168,17 +168,17 @@ class DatasetOutput:
 
     def shard_paths(self, num_shards: int) -> list[str]:
         """Return the final paths of the shards."""
-        return build_shard_paths(self.destination, self._format, num_shards, self._suffix)
+        return build_shard_paths(self.destination, self._format, num_shards, self._compression_suffix)
 
     @property
-    def _suffix(self) -> str:
+    def _compression_suffix(self) -> str:
         return SUFFIXES[self._compression]
 
     def check_not_existing(self, paths: Sequence[str]) -> None:
         """Raise OutputExistsError if the dataset or an output file exists and must not be overwritten."""
         if self._options.overwrite:
             return
-        check_leftover_shards(self._storage, self.destination, self._format, self._suffix, paths)
+        check_leftover_shards(self._storage, self.destination, self._format, self._compression_suffix, paths)
         index = self._format.index if self._format.index_on_write else None
         for name in [*paths, *(foreign_index_path(path, index.suffix) for path in paths if index is not None)]:
             if self._storage.exists(name):
@@ -208,11 +208,11 @@ class DatasetOutput:
 
     def create_shard(self, path: str) -> ShardOutput:
         """Start a shard; `path` is its final path."""
-        output = self._create_output(path)
+        output = self._create_shard_output(path)
         self.outputs.append(output)
         return output
 
-    def _create_output(self, path: str, file: OutputFile | None = None) -> ShardOutput:
+    def _create_shard_output(self, path: str, file: OutputFile | None = None) -> ShardOutput:
         options = self._options
         return ShardOutput(
             path,
@@ -238,7 +238,7 @@ class DatasetOutput:
         if not self._storage.exists(name):
             return None
         file = FinishedFile(self._storage, path, name, overwrite=self._options.overwrite)
-        output = self._create_output(path, file)
+        output = self._create_shard_output(path, file)
         with contextlib.suppress(RecordmillError):
             if output.restore(num_bytes, keys, checksums):
                 self.outputs.append(output)
@@ -294,11 +294,11 @@ class DatasetOutput:
             removals += self._list_leftover_files([output.path for output in outputs])
         removals.append(os.path.basename(self.progress_path))
         removals = [name for name in dict.fromkeys(removals) if name not in replaced]
-        return Journal("complete", renames, self._keep_existing(removals))
+        return Journal("complete", renames, self._select_existing_names(removals))
 
     def find_other_shards(self, paths: list[str]) -> list[str]:
         """Find the shards of an earlier run, by name and in the existing manifest; omit those in `paths`."""
-        leftover = find_leftover_shards(self._storage, self.destination, self._format, self._suffix, paths)
+        leftover = find_leftover_shards(self._storage, self.destination, self._format, self._compression_suffix, paths)
         old = [path for path in self._list_old_shards() if path not in set(paths)]
         return list(dict.fromkeys(leftover + old))
 
@@ -309,12 +309,15 @@ class DatasetOutput:
             remove_cached_indexes(path)
         return [os.path.basename(file) for path in others for file in (path, *companion_paths(path, self._format))]
 
-    def _keep_existing(self, names: list[str]) -> list[str]:
+    def _select_existing_names(self, names: list[str]) -> list[str]:
         present = set(self._storage.list_names(os.path.dirname(self.prefix)))
         return [name for name in names if name in present]
 
     def _write_and_apply_journal(self, journal: Journal) -> dict[str, WriteError]:
-        """Write the journal and perform its steps. After an error, undo them unless they may overwrite files."""
+        """Write the journal and perform its steps. After an error, undo the steps if ``overwrite=False``.
+
+        Steps that may have overwritten files cannot be undone.
+        """
         folder = os.path.dirname(self.prefix)
         self._write_journal(journal)
         try:

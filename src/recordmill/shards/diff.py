@@ -58,7 +58,7 @@ class DiffResult:
 
     @property
     def equal(self) -> bool:
-        """True if both have the same records, in any order, and no schema differs."""
+        """True if `a` and `b` have the same records, in any order, and `schema_differences` is empty."""
         return not (self.num_only_in_a or self.num_only_in_b or self.schema_differences)
 
     def to_json(self) -> dict[str, Any]:
@@ -144,8 +144,11 @@ def diff(
         for unmatched in iterate_unmatched(first, second):
             for number, rows in enumerate(unmatched):
                 counts[number] += len(rows)
-                only[number].append(_select_first(rows))
-        listed = [side.locate(_select_first(np.concatenate(rows))) for side, rows in zip(sides, only, strict=True)]
+                only[number].append(_select_first_records(rows))
+        listed = [
+            side.locate_records(_select_first_records(np.concatenate(rows)))
+            for side, rows in zip(sides, only, strict=True)
+        ]
         differ = any(counts)
         return DiffResult(
             (first.num_records, second.num_records),
@@ -160,7 +163,7 @@ def diff(
 
 
 class _HashedDataset:
-    """One of the two datasets: the hashes of its records, and its schema."""
+    """A dataset that is compared: the hashes of its records, and its schema."""
 
     def __init__(self, names: list[str], *, allow_incomplete: bool) -> None:
         self._storage = choose_storage(names)
@@ -194,12 +197,12 @@ class _HashedDataset:
         else:
             self.schema = infer_features(reader.shard, codec, sidecar=sidecar, verify=verify).schema
 
-    def locate(self, rows: Rows) -> list[tuple[str, int]]:
-        """Return the shard and the position of the record in each row."""
+    def locate_records(self, rows: Rows) -> list[tuple[str, int]]:
+        """Return the path of the shard and the position of the record for each row of `rows`."""
         return [(self._shards[row["shard"]], int(row["record"])) for row in rows]
 
 
-def _select_first(rows: Rows) -> Rows:
+def _select_first_records(rows: Rows) -> Rows:
     return rows[np.lexsort((rows["record"], rows["shard"]))[:_MAX_LISTED]]
 
 

@@ -32,7 +32,7 @@ from recordmill.types import Ragged
 
 MAGIC = b"RMENTRY\x01"
 _TRAILER_BYTES = 16
-# Size of a directory entry in bytes. It consists of the key of a table and the offset at which the table starts.
+# Number of bytes in the directory for each table: an int64 key, and the int64 offset at which the table starts.
 DIRECTORY_BYTES = 16
 
 Ints = NDArray[np.int64]
@@ -40,7 +40,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EntryPointTables:
-    """The saved entry points of one shard.
+    """The saved entry points of one shard: positions in its JPEG images at which decoding can start.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class EntryPointTables:
 
 
 def load_entry_points(shard: OpenShard) -> EntryPointTables | None:
-    """Load the saved entry points of a shard; return None if no file beside it or in the cache matches the shard."""
+    """Load the saved entry points of a shard; return None if no entry point file matches the shard."""
     if len(shard.paths) != 1:
         return None
     for storage, path in sidecar_locations(shard.storage, shard.paths[0], ENTRY_POINTS_SUFFIX):
@@ -133,15 +133,18 @@ def _read_table_directory(storage: Storage, path: str) -> EntryPointTables | Non
 
 
 def _parse_table_directory(data: bytes, description_bytes: int, start: int) -> tuple[Ints, Ints, dict[str, Any]]:
-    """Parse the end of the file after offset `start`; return the keys and splits of the tables, and the description."""
+    """Parse `data`, the bytes from offset `start` to the end of an entry point file.
+
+    Returns the keys of the tables, the offsets between which the tables lie, and the JSON description.
+    """
     num_bytes = len(data) - _TRAILER_BYTES - description_bytes
     count = (num_bytes - 8) // DIRECTORY_BYTES
     if count < 0 or num_bytes != count * DIRECTORY_BYTES + 8:
-        raise ValueError("the size of the directory must be a multiple of the size of one entry")
+        raise ValueError(f"the table directory must have 16 bytes per table plus 8 bytes, got {num_bytes} bytes")
     keys, splits = np.frombuffer(data, "<i8", count), np.frombuffer(data, "<i8", count + 1, 8 * count)
     is_inside = len(MAGIC) <= splits[0] and splits[-1] <= start
     if not is_inside or (np.diff(splits) < 0).any() or (np.diff(keys) <= 0).any():
-        raise ValueError("directory keys must be strictly increasing, and tables must be inside the file")
+        raise ValueError("table keys must be strictly increasing, and table offsets ascending and inside the file")
     return keys, splits, json.loads(data[num_bytes : num_bytes + description_bytes])
 
 
@@ -206,7 +209,10 @@ class EntryPointWriter:
 
 
 def _create_entry_point_file(shard: OpenShard) -> tuple[Storage, OutputFile | None]:
-    """Create the entry point file in the first writable location; return its storage, and the file or None."""
+    """Create the entry point file in the first writable location, and return its storage and the file.
+
+    If no location is writable, the file is None.
+    """
     locations = sidecar_locations(shard.storage, shard.paths[0], ENTRY_POINTS_SUFFIX, writable=True)
     for storage, path in locations:
         with contextlib.suppress(WriteError):

@@ -70,13 +70,13 @@ def read_faces(path: str | os.PathLike[str]) -> Faces:
     """
     with ShardReader(path, format="recordio") as reader:
         layout = parse_face_layout(*_read_header(reader), len(reader)) if len(reader) else parse_face_layout(0, 0, 0)
-        images = _find_positions(reader, layout.images)
-        labels = _read_records(reader, _find_positions(reader, layout.identities))["label"]
+        images = _find_positions_of_keys(reader, layout.images)
+        labels = _read_records(reader, _find_positions_of_keys(reader, layout.identities))["label"]
     return Faces(images, _parse_identities(labels, layout.images, os.fspath(path)), _read_properties(path))
 
 
 def _read_header(reader: ShardReader) -> tuple[Any, int]:
-    """Read the header of the dataset, the record with key 0; return its label and the size of its data in bytes."""
+    """Read the header record, which has key 0. Return the label of the record, and the size of its `data` in bytes."""
     columns = _read_records(reader, np.array([reader.position_of(0)]))
     return columns["label"][0], len(columns["data"][0])
 
@@ -85,12 +85,16 @@ def _read_records(reader: ShardReader, positions: NDArray[np.int64]) -> dict[str
     return IRHEADER.parse(reader.fetch_ragged(positions), _SCHEMA)
 
 
-def _find_positions(reader: ShardReader, keys: range) -> NDArray[np.int64]:
+def _find_positions_of_keys(reader: ShardReader, keys: range) -> NDArray[np.int64]:
     return np.fromiter(map(reader.position_of, keys), np.int64, len(keys))
 
 
 def _parse_identities(labels: Any, images: range, shard: str) -> NDArray[np.int64]:
-    """Convert the label of each identity from (first key, end key) to (start, stop) positions in `images`."""
+    """Convert the labels of identity records to ranges of positions in `Faces.images`.
+
+    A label consists of two image keys: the first key of the identity, and the key after its last one. `images` is the
+    range of all image keys.
+    """
     counts = np.diff(labels.row_splits)
     keys = labels.data.reshape(-1, 2) if (counts == 2).all() else np.full((1, 2), np.nan)
     ranges = keys.astype(np.int64) - images.start if np.isfinite(keys).all() else np.full((1, 2), -1)

@@ -66,7 +66,8 @@ class ShardFile:
         self.paths, self.storage = tuple(paths), storage
         # `store_identity` sets `identity` and `seek_points` when the index of the shard is loaded.
         self.identity: Identity | None = None
-        # True once format and compression are known and the storage itself notices a change of the file.
+        # If True, the files are reopened without being checked for changes. After `__init__`, this is True for remote
+        # storage, which detects changes itself.
         self._is_known = is_known
         self.seek_points: bytes | None = None
         self._options = dict(options)
@@ -138,8 +139,8 @@ class ShardFile:
                 stored = shard.source.num_stored_bytes or 0
                 if (stored, compute_probes(shard.source, stored)) != self.identity:
                     raise _shard_changed_error(shard.name, "replaced")
-        # Compare file ids and times only in one process: after unpickling, another machine may read a copy of the
-        # shard.
+        # File ids and times are compared only with those that the same process has read. After unpickling, another
+        # machine may read a copy of the shard, with other ids and times.
         stats = [self.storage.stat(path) for path in paths]
         if self._stats is not None and self._process == os.getpid() and stats != self._stats:
             raise _shard_changed_error(paths[0], "replaced")
@@ -149,7 +150,7 @@ class ShardFile:
         return shard
 
     def _resolve_paths(self) -> tuple[str, ...]:
-        """Return the paths. After a change of the working directory, look for the files in the original one first."""
+        """Return the paths to open. If the working directory has changed, try the original directory first."""
         is_moved = self._directory not in ("", _get_working_directory())
         if is_moved and not all(map(os.path.isabs, self.paths)):
             original = tuple(os.path.join(self._directory, path) for path in self.paths)

@@ -95,10 +95,10 @@ def _compare_with_sidecar(sidecar: Sidecar, shard: OpenShard) -> Condition | Non
         return "truncated" if is_truncated(sidecar, shard.source) else None
     if has_equal_blocks(sidecar, shard.source):
         return "intact" if stored == sidecar.num_stored_bytes else "appended"
-    # A sidecar with checksums of the payloads is used for any shard of the same size, because each payload is compared
-    # when it is read. A sidecar without checksums is used if at least one block is unchanged and a scan does not find
-    # an intact shard with other offsets. In this case, bits flipped in the shard. Otherwise, another shard has replaced
-    # it.
+    # Some blocks of the shard changed. If the size is the same, either bits flipped, or another shard has replaced the
+    # shard. A sidecar with payload checksums is used in both cases, because each payload is compared when it is read.
+    # A sidecar without them is used only if at least one block is unchanged, and a scan does not find an intact shard
+    # with other offsets.
     is_same = sidecar.checksums is not None or (
         has_any_equal_block(sidecar, shard.source) and not _has_other_frames(shard, sidecar.index)
     )
@@ -187,7 +187,10 @@ def load_index(shard: OpenShard, mode: IndexMode = "auto", entry: ManifestShard 
 
 
 def _find_sidecar_of_entry(shard: OpenShard, entry: ManifestShard | None) -> tuple[Sidecar, Condition] | None:
-    """Return the sidecar that matches `entry`, an entry of a manifest; None without such a sidecar or entry."""
+    """Return the sidecar that agrees with `entry`, the entry of the shard in its manifest.
+
+    Returns None if no sidecar agrees with `entry`, or if `entry` is None.
+    """
     if entry is not None and shard.source.num_stored_bytes == entry.num_bytes:
         for sidecar in load_sidecars(shard.paths[0], shard.storage):
             found = (sidecar.num_stored_bytes, sidecar.num_records, sidecar.probes)
@@ -240,7 +243,7 @@ def scan_shard(shard: OpenShard, known: Sidecar | None = None) -> ShardIndex:
 
 
 def build_sidecar(shard: OpenShard, index: FrameIndex, end: int) -> Sidecar:
-    """Build the sidecar of a shard from `index`, which ends at offset `end`."""
+    """Build the sidecar of a shard from its index. `end` is the offset at which the last frame ends."""
     stored = shard.source.num_stored_bytes or 0
     points = shard.source.save_seek_points()
     return Sidecar(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from recordmill.shards.reader import ShardReader
 
 SAMPLE_RECORDS = 1000
-# Maximum number of bytes in the sample, because a thousand photographs would be slow to read.
+# Maximum size of the sample in bytes. Without this limit, a sample of large images would be slow to read.
 SAMPLE_BYTES = 64 << 20
 _DETECTION_RECORDS = 32
 
@@ -55,13 +55,13 @@ def detect_payload(shard: OpenShard, sidecar: Sidecar | None, *, verify: bool = 
         if codec.accepts(payloads):
             return codec
     for codec in codecs:
-        if _fits_majority(codec, payloads):
+        if _can_parse_most(codec, payloads):
             return codec
     others = (codec for codec in PAYLOADS.values() if codec.is_recognizable)
     return next((codec for codec in others if len(payloads.data) > 0 and codec.accepts(payloads)), RAW)
 
 
-def _fits_majority(codec: PayloadCodec, payloads: Ragged) -> bool:
+def _can_parse_most(codec: PayloadCodec, payloads: Ragged) -> bool:
     """Return True if a codec can parse more than half of the payloads. The others may be damaged."""
     num_fitting = sum(len(payload) > 0 and codec.accepts(Ragged.from_rows([payload])) for payload in payloads)
     return 2 * num_fitting > len(payloads)

@@ -262,7 +262,7 @@ def _format_count(number: int, noun: str) -> str:
 
 
 def summarize_files(shard: OpenShard, loaded: ShardIndex, error: RecordmillError | None = None) -> list[ShardInfo]:
-    """Return one entry per file; a record that spans files counts for the file in which it starts."""
+    """Return a `ShardInfo` for each file of a shard. A record that spans files belongs to the file where it starts."""
     kind, damage = (shard.format.name, shard.compression), _describe_damage(loaded, error)
     offsets = np.delete(loaded.sidecar.index.offsets, list(loaded.faults))
     if len(shard.paths) == 1:
@@ -274,7 +274,10 @@ def summarize_files(shard: OpenShard, loaded: ShardIndex, error: RecordmillError
 
 
 def _describe_damage(loaded: ShardIndex, error: RecordmillError | None) -> str | None:
-    """Return the message of the first damage in the index, or of `error`, which was raised by reading a record."""
+    """Return a message about the known damage of a shard; return None if no damage is known.
+
+    `error` is an error that reading a record has raised. It is used if the index lists no damage.
+    """
     error = next(iter(loaded.faults.values()), error)
     if error is not None:
         return str(error).replace("\n", ";")

@@ -33,7 +33,7 @@ _SEARCH_RECORDS = 64
 # Frames found in a damaged area may overlap. Their total length is limited to this multiple of the size of the area.
 _MAX_REREADS = 8
 _TOO_LONG = "another record begins before the end of the record"
-# The search for starts of records reads pieces of this size. They overlap, so that no header is split.
+# The search for record starts reads blocks of this size. Consecutive blocks overlap, so that no header is split.
 _PIECE_BYTES = 4 << 20
 _OVERLAP_BYTES = 8
 
@@ -68,19 +68,19 @@ class IntactRecords:
 def find_intact_records(shard: OpenShard, payload: str | None) -> IntactRecords:
     """Find the records of a shard that can be copied; `payload` has the same meaning as in `verify`."""
     index = find_index(shard)
-    inspection = _inspect(shard, index, payload)
+    inspection = _choose_codec_and_inspect(shard, index, payload)
     if index is not None and _describes_other_file(inspection, index):
         index = None
-        inspection = _inspect(shard, index, payload)
+        inspection = _choose_codec_and_inspect(shard, index, payload)
     num_unparsed = _count_unparsed(inspection)
     if payload == "auto" and num_unparsed > _MAX_UNPARSED * (len(inspection.intact) + num_unparsed):
         inspection = inspect_shard(shard, index, None)
-    records = IntactRecords(inspection, inspection.intact, list(_list_areas(inspection)))
+    records = IntactRecords(inspection, inspection.intact, list(_list_damaged_areas(inspection)))
     with native_errors(shard.name):
         return _add_hidden_records(_add_padded_records(records))
 
 
-def _inspect(shard: OpenShard, index: ShardIndex | None, payload: str | None) -> Inspection:
+def _choose_codec_and_inspect(shard: OpenShard, index: ShardIndex | None, payload: str | None) -> Inspection:
     # A record with a correct checksum is intact, even if its payload cannot be parsed.
     is_checked = shard.format.framing.has_checksum or _has_all_checksums(index)
     codec = None if is_checked and payload == "auto" else choose_codec(shard, index, payload)
@@ -102,7 +102,10 @@ def _describes_other_file(inspection: Inspection, index: ShardIndex) -> bool:
 
 
 def find_end(inspection: Inspection) -> int:
-    """Return the end of the uncompressed shard: the largest value from its bytes, its index and its stream faults."""
+    """Return the end offset of the uncompressed shard.
+
+    This is the maximum of the number of readable bytes, the end of the index, and the offsets of stream faults.
+    """
     known_end = 0 if inspection.sidecar is None else inspection.sidecar.end
     fault_end = max((fault.offset or 0 for fault in inspection.faults if fault.kind in STREAM_FAULTS), default=0)
     return max(inspection.shard.source.num_bytes or 0, known_end, fault_end)
@@ -121,7 +124,7 @@ def _count_unparsed(inspection: Inspection) -> float:
     return share * inspection.num_faults
 
 
-def _list_areas(inspection: Inspection) -> Iterator[DamagedArea]:
+def _list_damaged_areas(inspection: Inspection) -> Iterator[DamagedArea]:
     starts, stops = list_gaps(inspection, inspection.intact)
     groups: dict[int, list[Fault]] = {}
     for gap, fault in zip(inspection.list_gaps(), inspection.faults, strict=True):
@@ -154,14 +157,16 @@ def _may_hide_records(area: DamagedArea, num_indexed_bytes: int, starts: NDArray
     """Return True if an area may contain records at offsets where `verify` does not look for them."""
     if area.start < num_indexed_bytes or all(fault.kind in _KNOWN_END for fault in area.faults):
         return False
-    # After a single damaged header, `verify` searches all bytes. If there are several, it has skipped frames.
+    # After a single damaged header, `verify` searches all bytes. If an area has several faults, `verify` may have
+    # skipped whole frames.
     return starts is not None or len(area.faults) > 1
 
 
 def _find_record_starts(records: IntactRecords, begin: int) -> NDArray[np.int64] | None:
-    """Find the offsets after `begin` where records certainly begin; return None if the format does not show them.
+    """Find the offsets after `begin` where records certainly begin.
 
-    The size of a damaged compressed stream is unknown, so the search in it ends at the last intact record.
+    Returns None if other bytes can look like the start of a record in this format. The size of a damaged compressed
+    stream is unknown, so the search in it ends at the last intact record.
     """
     shard, frames = records.inspection.shard, records.frames
     find_starts, starts = shard.format.framing.find_starts, [np.zeros(0, np.int64)]
@@ -200,7 +205,7 @@ def _replace_overlong_frames(records: IntactRecords, rows: list[int], known: NDA
 
 
 def _merge_areas(areas: list[DamagedArea]) -> list[DamagedArea]:
-    """Return areas in ascending order. Merge areas that touch or overlap."""
+    """Sort damaged areas by offset, and merge areas that touch or overlap."""
     merged: list[DamagedArea] = []
     for area in sorted(areas, key=lambda area: (area.start, area.stop)):
         if merged and merged[-1].stop >= area.start:
@@ -213,7 +218,10 @@ def _merge_areas(areas: list[DamagedArea]) -> list[DamagedArea]:
 def _find_frames_inside(
     inspection: Inspection, spans: list[tuple[int, int]], starts: NDArray[np.int64] | None
 ) -> list[tuple[int, int]]:
-    """Return the intact frames that begin inside the given byte ranges, but not at the first byte of a range."""
+    """Return the intact frames inside byte ranges.
+
+    The first byte of each range is skipped, because the damaged frame itself begins there.
+    """
     found: list[tuple[int, int]] = []
     for begin, stop in spans:
         if starts is None:
@@ -270,17 +278,17 @@ def _add_padded_records(records: IntactRecords) -> IntactRecords:
     starts = np.array([offset for offset, _ in added], np.int64)
     ends = starts + np.array([length for _, length in added], np.int64)
 
-    def is_remaining(fault: Fault) -> bool:
+    def is_outside_added_frames(fault: Fault) -> bool:
         row = int(np.searchsorted(starts, fault.offset or 0, side="right")) - 1
         return row < 0 or (fault.offset or 0) >= int(ends[row])
 
-    areas = [replace(area, faults=list(filter(is_remaining, area.faults))) for area in records.areas]
+    areas = [replace(area, faults=list(filter(is_outside_added_frames, area.faults))) for area in records.areas]
     areas = [area for area in areas if area.faults]
     return IntactRecords(inspection, _merge_frames(records.frames, added), areas)
 
 
 def _find_padded_frames(inspection: Inspection) -> Iterator[tuple[int, int]]:
-    """Yield the complete frames that are not intact.
+    """Yield the frames in which a scan finds no fault, but which `verify` does not count as intact.
 
     A frame directly before other damage is omitted. Bytes may have been inserted into its payload, so that the bytes at
     the position of the padding belong to the payload.
@@ -297,7 +305,7 @@ def _find_padded_frames(inspection: Inspection) -> Iterator[tuple[int, int]]:
 
 
 def _matches_index(offsets: NDArray[np.int64], lengths: NDArray[np.int64], sidecar: Sidecar) -> NDArray[np.bool_]:
-    """Return a mask: True for frames that are in the index with the same length or begin after its last frame."""
+    """Return a mask: True for frames that are in the index with the same length, or begin after the index ends."""
     if not sidecar.num_records:
         return np.ones(len(offsets), np.bool_)
     rows = np.minimum(np.searchsorted(sidecar.index.offsets, offsets), sidecar.num_records - 1)

@@ -63,7 +63,7 @@ class LostRange:
 
 @dataclass(frozen=True, slots=True)
 class LostRanges:
-    """Lost ranges of one shard.
+    """Byte ranges of one shard in which records are lost.
 
     Parameters
     ----------
@@ -104,12 +104,12 @@ def find_lost_ranges(records: IntactRecords) -> LostRanges:
 def _select_faults(area: DamagedArea, start: int, stop: int) -> list[Fault]:
     """Return the faults between two offsets of a damaged area; if there are none, return all faults of the area."""
 
-    def is_inside(fault: Fault) -> bool:
-        # The offset of a stream fault is the end of the readable bytes, which may equal `stop`.
+    def is_in_range(fault: Fault) -> bool:
+        # A stream fault has the offset at which the readable bytes end. This offset may equal `stop`.
         end = stop + (fault.kind in STREAM_FAULTS)
         return fault.offset is not None and start <= fault.offset < end
 
-    return list(filter(is_inside, area.faults)) or area.faults
+    return list(filter(is_in_range, area.faults)) or area.faults
 
 
 def _count_records(
@@ -148,7 +148,10 @@ def _describe_range(
 
 
 def _is_zero_fill(inspection: Inspection, start: int, end: int) -> bool:
-    """Return True for zeros at the end of a shard: at most `_MAX_ZERO_FILL` bytes, and no record of the index."""
+    """Return True if a range is at the end of a shard and contains only zeros.
+
+    Return False if the range contains records of the index, or is longer than `_MAX_ZERO_FILL` bytes.
+    """
     is_indexed = inspection.sidecar is not None and start < inspection.sidecar.end
     if is_indexed or end != inspection.shard.source.num_bytes or end - start > _MAX_ZERO_FILL:
         return False

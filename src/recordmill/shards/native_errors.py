@@ -61,7 +61,7 @@ def convert_error(
         str(message),
         kind=str(kind),
         shard=shard,
-        record=_find_record(ordinal, records),
+        record=_find_record_position(ordinal, records),
         offset=offset if isinstance(offset, int) else None,
         expected=str(expected),
         found=str(found),
@@ -69,7 +69,7 @@ def convert_error(
     )
 
 
-def _find_record(ordinal: object, records: Sequence[int] | NDArray[np.int64] | None) -> int | None:
+def _find_record_position(ordinal: object, records: Sequence[int] | NDArray[np.int64] | None) -> int | None:
     if not isinstance(ordinal, int):
         return None
     return int(records[ordinal]) if records is not None and ordinal < len(records) else ordinal
@@ -82,7 +82,7 @@ def convert_memory_error(
 
     It is not a `RecordmillError`, because loaders may skip records that raise such errors, and the record is intact.
     """
-    record = _find_record(getattr(error, "ordinal", None), records)
+    record = _find_record_position(getattr(error, "ordinal", None), records)
     location = shard if record is None else f"record {record} of {shard}"
     return MemoryError(f"{str(error) or 'not enough memory'}: {location}")
 

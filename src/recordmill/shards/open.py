@@ -165,7 +165,10 @@ def _detect_format(head: bytes, num_bytes: int | None, declared: Format | None) 
 
 
 def _choose_format(name: str, declared: Format | None, detected: Format | None, head: bytes) -> Format:
-    """Return the declared format, or else the detected one, or else that of the suffix; check the content."""
+    """Return the first known format in this order: declared, detected from the content, derived from the suffix.
+
+    Raise FormatError if the content contradicts the declared format, or if no format is known.
+    """
     if declared is not None:
         if detected is not None and detected is not declared:
             raise FormatError(

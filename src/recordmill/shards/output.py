@@ -170,7 +170,7 @@ class ShardOutput:
             raise ValueError(f"index must be 'auto' or 'never', got {index!r}")
         self.path, self.format = path, format_
         self.num_records = 0
-        self.num_bytes = 0  # uncompressed
+        self.num_bytes = 0  # before compression
         self._storage, self._overwrite, self._index_mode = storage, overwrite, index
         self._compression = compression
         self._compressor = None if compression is None or file is not None else Compressor(compression, level)
@@ -196,8 +196,8 @@ class ShardOutput:
         return FrameIndex(np.cumsum(lengths) - lengths, lengths)
 
     @property
-    def _foreign_codec(self) -> IndexCodec | None:
-        """Codec of the index file that the tools of the format need beside every shard; None if they need none."""
+    def _foreign_index_codec(self) -> IndexCodec | None:
+        """Codec of the foreign index to write beside the shard; None if no foreign index is written."""
         return self.format.index if self.format.index_on_write else None
 
     def append(self, records: FramedRecords, keys: Sequence[int | str] | None = None) -> None:
@@ -207,13 +207,13 @@ class ShardOutput:
         self._lengths.frombytes(records.lengths.tobytes())
         if records.checksums is not None:
             self._checksums.frombytes(records.checksums.tobytes())
-        if self._foreign_codec is not None:
+        if self._foreign_index_codec is not None:
             self._keys.extend(range(self.num_records, self.num_records + count) if keys is None else keys)
         self.num_records += count
         self.num_bytes += int(records.lengths.sum())
 
     def restore(self, num_bytes: int, keys: Sequence[int | str], checksums: NDArray[np.uint32] | None) -> bool:
-        """Load the records of a finished file. Return False unless it is intact and has one record per key.
+        """Load the records of a finished file. Return True if the file is intact and has one record per key.
 
         `num_bytes` is the uncompressed size of the file.
         """
@@ -230,7 +230,7 @@ class ShardOutput:
         self._lengths.frombytes(lengths.tobytes())
         if checksums is not None:
             self._checksums.frombytes(checksums.astype(np.uint32).tobytes())
-        if self._foreign_codec is not None:
+        if self._foreign_index_codec is not None:
             self._keys.extend(keys)
         self.num_records, self.num_bytes = len(keys), end
         return True
@@ -258,10 +258,10 @@ class ShardOutput:
         self.is_finished = True
 
     def check_not_existing(self) -> None:
-        """Raise OutputExistsError if a file that `commit` would create exists already, unless `overwrite` is set."""
+        """Raise OutputExistsError if the shard or its foreign index already exists and `overwrite` is False."""
         paths = [self.path]
-        if self._foreign_codec is not None:
-            paths.append(foreign_index_path(self.path, self._foreign_codec.suffix))
+        if self._foreign_index_codec is not None:
+            paths.append(foreign_index_path(self.path, self._foreign_index_codec.suffix))
         for path in paths:
             if not self._overwrite and self._storage.exists(path):
                 raise output_exists_error(path)
@@ -282,9 +282,9 @@ class ShardOutput:
             sidecar.schema, sidecar.payload, sidecar.classes = schema, payload, classes
             sidecar.checksums = self.checksums
             self._prepare_sidecar(serialize_sidecar(sidecar))
-        if self._foreign_codec is not None:
-            path = foreign_index_path(self.path, self._foreign_codec.suffix)
-            data = self._foreign_codec.serialize(self.index, self._keys)
+        if self._foreign_index_codec is not None:
+            path = foreign_index_path(self.path, self._foreign_index_codec.suffix)
+            data = self._foreign_index_codec.serialize(self.index, self._keys)
             self._foreign_index = write_temporary_file(self._storage, path, data, overwrite=self._overwrite)
         return ManifestShard(os.path.basename(self.path), sidecar.num_stored_bytes, self.num_records, sidecar.probes)
 
@@ -299,7 +299,7 @@ class ShardOutput:
             self._handle_sidecar_error(error, is_cached=self._cached_sidecar is not None)
 
     def _handle_sidecar_error(self, error: OSError, *, is_cached: bool) -> None:
-        """Add a warning if writing the sidecar beside the shard is not permitted; raise any other error."""
+        """Add a warning if `error.errno` is in `NOT_PERMITTED`; otherwise raise `error`."""
         if error.errno not in NOT_PERMITTED:
             raise error
         remedy = "it was saved in the cache of this machine" if is_cached else "the first reader of the shard builds it"
@@ -338,7 +338,7 @@ class ShardOutput:
 
 
 class FinishedFile:
-    """A finished file that still has its temporary name from an earlier process; implements `OutputFile`."""
+    """A complete file that still has its temporary name; implements `OutputFile`."""
 
     def __init__(self, storage: Storage, path: str, temporary: str, *, overwrite: bool) -> None:
         self.path, self.temporary = path, temporary
@@ -363,7 +363,10 @@ class FinishedFile:
 
 
 def companion_paths(path: str, format_: Format | None = None) -> list[str]:
-    """Return the paths of a shard's sidecar and entry points and, if `format_` is given, of its foreign index."""
+    """Return the paths of the files that belong to a shard: the sidecar, the JPEG entry points and the foreign index.
+
+    The foreign index is omitted if `format_` is None or has no foreign index.
+    """
     paths = [sidecar_path(path, suffix) for suffix in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX)]
     if format_ is not None and format_.index is not None:
         paths.append(foreign_index_path(path, format_.index.suffix))
@@ -371,7 +374,7 @@ def companion_paths(path: str, format_: Format | None = None) -> list[str]:
 
 
 def remove_cached_indexes(path: str) -> None:
-    """Remove the sidecar and entry points of a shard from the cache of this machine."""
+    """Remove the sidecar and the JPEG entry points of a shard from the cache of this machine."""
     for suffix in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX):
         # A stale file in a cache that cannot be written to is harmless: it does not match the new shard.
         with contextlib.suppress(WriteError):
@@ -412,13 +415,13 @@ class SingleShardSink:
 
     def append(self, records: FramedRecords, keys: list[int | str]) -> None:
         """Append records to the shards."""
-        self._output().append(records, keys)
+        self._create_output_once().append(records, keys)
 
     def finish(self) -> None:
         """Write the shard to disk (fsync), even if it has no records."""
-        self._output().finish()
+        self._create_output_once().finish()
 
-    def _output(self) -> ShardOutput:
+    def _create_output_once(self) -> ShardOutput:
         if not self.outputs:
             self.outputs.append(self._open_output(self._path))
         return self.outputs[0]

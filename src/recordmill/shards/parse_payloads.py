@@ -77,10 +77,10 @@ def _parse_to_columns(
 ) -> dict[str, Any]:
     checked = schema if isinstance(schema, Schema) else Schema(schema)
     if codec.kind is None:
-        return codec.parse(_to_ragged(payloads), checked)
+        return codec.parse(_convert_to_ragged(payloads), checked)
     plan = _find_or_compile_plan(codec, checked) if checked is schema else codec.compile_schema(checked)
     if isinstance(payloads, Ragged) or {*map(type, payloads)} - {bytes}:
-        rows = _to_ragged(payloads)
+        rows = _convert_to_ragged(payloads)
         parsed = _core.parse(rows.data, rows.row_splits, plan, threads=threads)
     else:
         parsed = _core.parse_each(tuple(payloads), plan, threads=threads)
@@ -98,5 +98,5 @@ def _find_or_compile_plan(codec: PayloadCodec, schema: Schema) -> Any:
     return entry[1]
 
 
-def _to_ragged(payloads: Ragged | Sequence[bytes]) -> Ragged:
+def _convert_to_ragged(payloads: Ragged | Sequence[bytes]) -> Ragged:
     return payloads if isinstance(payloads, Ragged) else Ragged.from_rows(list(payloads))

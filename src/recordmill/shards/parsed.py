@@ -1,4 +1,4 @@
-"""Parse payloads to columns. The schema of the columns is exact: each feature has one kind."""
+"""Parse payloads to columns. The schema of the columns is exact: each feature has one data type."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Column:
         return Ragged(np.frombuffer(data, np.uint8), np.frombuffer(splits, np.int64))
 
     def numbers(self) -> NDArray[Any]:
-        """Return the numbers of all records, one after another."""
+        """Return the numeric values of all records as one array."""
         return np.frombuffer(self.values, self.feature.kind)
 
     def counts(self, num_records: int) -> NDArray[np.int64]:
-        """Return the number of values, or of frames, of each record."""
+        """Return the number of values in each record; for sequence features, the number of sequence frames."""
         if self.row_splits is None:
             return np.full(num_records, self.feature.count or 0, np.int64)
         splits = np.frombuffer(self.row_splits, np.int64)
@@ -95,27 +95,27 @@ def parse_exactly(codec: PayloadCodec, payloads: Ragged, names: Collection[str] 
     found = codec.infer_features(payloads)
     if found.fault is not None:
         raise PayloadError(f"the payload is not a valid {codec.name} message: {found.fault}", kind="bad_payload")
-    if len(payloads) > 1 and _is_ambiguous(found, names):
-        return _parse_halves(codec, payloads, names)
-    parsed = _parse(codec, payloads, found.schema, names)
+    if len(payloads) > 1 and _needs_several_schemas(found, names):
+        return _split_and_parse(codec, payloads, names)
+    parsed = _parse_columns(codec, payloads, found.schema, names)
     for name, column in parsed.columns.items():
         num_present = found.features[name].num_present
         if num_present < len(payloads):
             column.present = (column.counts(len(payloads)) > 0).astype(np.uint8) if num_present else None
     if codec.name == "irheader":
-        flags = _parse(codec, payloads, Schema({"flag": Feature("int64")}), None).columns["flag"].numbers() > 0
+        flags = _parse_columns(codec, payloads, Schema({"flag": Feature("int64")}), None).columns["flag"].numbers() > 0
         if flags.any() and not flags.all():
-            return _parse_halves(codec, payloads, names)
+            return _split_and_parse(codec, payloads, names)
         parsed.has_label_arrays = bool(flags.any())
     return [parsed]
 
 
-def _parse_halves(codec: PayloadCodec, payloads: Ragged, names: Collection[str] | None) -> list[ParsedRecords]:
+def _split_and_parse(codec: PayloadCodec, payloads: Ragged, names: Collection[str] | None) -> list[ParsedRecords]:
     middle = len(payloads) // 2
     return parse_exactly(codec, payloads[:middle], names) + parse_exactly(codec, payloads[middle:], names)
 
 
-def _is_ambiguous(found: InferredFeatures, names: Collection[str] | None) -> bool:
+def _needs_several_schemas(found: InferredFeatures, names: Collection[str] | None) -> bool:
     return any(
         summary.mixed_kinds
         or (summary.num_present < found.num_records and (summary.counts[0] == 0 or summary.feature.sequence))
@@ -124,7 +124,9 @@ def _is_ambiguous(found: InferredFeatures, names: Collection[str] | None) -> boo
     )
 
 
-def _parse(codec: PayloadCodec, payloads: Ragged, schema: Schema, names: Collection[str] | None) -> ParsedRecords:
+def _parse_columns(
+    codec: PayloadCodec, payloads: Ragged, schema: Schema, names: Collection[str] | None
+) -> ParsedRecords:
     if names is not None:
         schema = Schema({name: feature for name, feature in schema.items() if name in names})
     with native_errors("the source"):

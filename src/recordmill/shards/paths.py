@@ -92,7 +92,7 @@ def _explain_missing(name: str) -> str:
 
 
 def _find_folders_of_shards(folder: str) -> list[str]:
-    """Return the folders one level deeper that contain a manifest, or a file with the suffix of a format."""
+    """Return the direct subfolders that contain a manifest or a file with the suffix of a record format."""
     with os.scandir(folder) as entries:
         folders = sorted(entry.path for entry in entries if entry.is_dir() and not entry.name.startswith("."))
     return [path for path in folders if _contains_shards(path)]
@@ -118,15 +118,15 @@ def _find_excluding_pattern(excluded: str, names: Sequence[str]) -> str | None:
     """Return a glob pattern that matches the largest group of numbered names, but not `excluded`."""
     directory = os.path.dirname(excluded)
     others = [os.path.basename(name) for name in names if name != excluded and os.path.dirname(name) == directory]
-    counts = Counter(map(_replace_numbers, others))
-    counts.pop(_replace_numbers(os.path.basename(excluded)), None)
+    counts = Counter(map(_replace_numbers_with_wildcard, others))
+    counts.pop(_replace_numbers_with_wildcard(os.path.basename(excluded)), None)
     if not counts:
         return None
     best = max(counts, key=lambda pattern: (guess_format_from_name(pattern) is not None, counts[pattern]))
     if counts[best] == 1:
-        best = next(name for name in others if _replace_numbers(name) == best)
+        best = next(name for name in others if _replace_numbers_with_wildcard(name) == best)
     return os.path.join(directory, best)
 
 
-def _replace_numbers(name: str) -> str:
+def _replace_numbers_with_wildcard(name: str) -> str:
     return re.sub(r"\d+", "*", escape(name))

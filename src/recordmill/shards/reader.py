@@ -147,9 +147,11 @@ class ShardReader:
             "max_record_bytes": max_record_bytes,
         }
         paths = list_paths(path)
-        self._set_file(ShardFile(paths, choose_storage(paths, storage_options), options), verify=verify, index=index)
+        self._init_reader(ShardFile(paths, choose_storage(paths, storage_options), options), verify=verify, index=index)
 
-    def _set_file(self, file: ShardFile, *, verify: bool, index: IndexMode, entry: ManifestShard | None = None) -> None:
+    def _init_reader(
+        self, file: ShardFile, *, verify: bool, index: IndexMode, entry: ManifestShard | None = None
+    ) -> None:
         self._file, self._verify, self._index_mode, self._entry = file, verify, index, entry
         self._loaded: ShardIndex | None = None
         self._checksums: NDArray[np.int64] | None = None
@@ -157,7 +159,7 @@ class ShardReader:
 
     @property
     def shard(self) -> OpenShard:
-        """The open shard; accessing it reopens the files in another process, and after the pool has closed them."""
+        """The open shard. Each access reopens the files if necessary: after an eviction, a fork or unpickling."""
         return self._file.shard
 
     @property
@@ -182,7 +184,7 @@ class ShardReader:
 
     @property
     def sidecar(self) -> Sidecar:
-        """Index and other saved data of the shard."""
+        """Index, schema, checksums and other metadata of the shard, as in a sidecar file."""
         return self.load_index().sidecar
 
     @property
@@ -239,7 +241,7 @@ class ShardReader:
 
     @property
     def entry(self) -> ManifestShard | None:
-        """Entry of the shard in its manifest, if the index is loaded only when it is needed; None otherwise."""
+        """Manifest entry of the shard, if the reader was created from a manifest; None otherwise."""
         return self._entry
 
     @overload
@@ -343,7 +345,7 @@ class ShardReader:
             verify=self._verify,
             threads=threads,
         )
-        return self._iterate_stream(stream, shard, 0 if sidecar is None else sidecar.num_records)
+        return self._iterate_batch_stream(stream, shard, 0 if sidecar is None else sidecar.num_records)
 
     def _find_sidecar(self, shard: OpenShard) -> Sidecar | None:
         """Find the sidecar of the shard without a scan; return None if no sidecar exists, or if faults are known."""
@@ -354,7 +356,7 @@ class ShardReader:
         return None if found is None else found[0]
 
     @staticmethod
-    def _iterate_stream(stream: _core.BatchStream, shard: OpenShard, num_indexed: int) -> Iterator[Ragged]:
+    def _iterate_batch_stream(stream: _core.BatchStream, shard: OpenShard, num_indexed: int) -> Iterator[Ragged]:
         num_read = 0
         try:
             with native_errors(shard.name):
@@ -378,7 +380,7 @@ class ShardReader:
 
     @property
     def keys(self) -> list[str]:
-        """Keys in the order of the format's own index file (such as ``.idx``); without that file, the positions."""
+        """Keys in the order of the format's index file (such as ``.idx``), or record positions without such a file."""
         foreign = read_foreign_index(self.shard)
         return [str(position) for position in range(len(self))] if foreign is None else foreign[0]
 
@@ -455,7 +457,7 @@ def open_reader(
     """Create a reader. If `entry`, the entry in a manifest, is given, the file is opened only when it is read."""
     reader = ShardReader.__new__(ShardReader)
     file = ShardFile(paths, storage, options, is_known=entry is not None)
-    reader._set_file(file, verify=verify, index=index, entry=entry)
+    reader._init_reader(file, verify=verify, index=index, entry=entry)
     return reader
 
 
@@ -542,7 +544,7 @@ class PayloadReader:
         return self._ready.popleft()[1]
 
     def seek(self, offset: int) -> None:
-        """Continue with the frame at an offset.
+        """Move to the frame at an offset; the next `read` returns the payload of this frame.
 
         Parameters
         ----------
@@ -575,7 +577,10 @@ class PayloadReader:
                 self._read_records_together(shard, count)
 
     def _read_records_singly(self, shard: OpenShard, count: int) -> bool:
-        """Read the next long records into separate objects, or one record after a seek; return False if none."""
+        """Read the next records into separate objects; return False if no record was read.
+
+        Stop before a short, damaged or multipart record. If `count` is 1, records may have any length.
+        """
         kind, shortest = shard.format.framing.kind, 0 if count == 1 else _MIN_BYTES_OF_SINGLES
         ready, self._next_offset = _core.read_singles(
             shard.source, kind, self._next_offset, count, shortest=shortest, verify=self._verify
@@ -600,7 +605,8 @@ class PayloadReader:
         try:
             data, splits = _core.fetch(shard.source, kind, offsets, lengths, verify=self._verify)
         except MemoryError as error:
-            raise MemoryError(str(error)) from None  # The ordinal of a frame is not a record position.
+            # Omit `error.ordinal`: it counts the frames of this call, but would be reported as a record position.
+            raise MemoryError(str(error)) from None
         except _core.CoreFault as error:
             self._damage = convert_error((error.args[0], None, *error.args[2:]), shard.name)
             count = int(error.args[1] or 0)

@@ -21,7 +21,7 @@ Rows = NDArray[Any]
 # rows whose hashes have the same first 10 bits. With a billion records, a part has a million rows.
 _MAX_ROWS = 1 << 18
 NUM_PARTS = 1024
-_PART_SHIFT = np.uint64(54)  # The number of a part consists of the first 10 bits.
+_PART_SHIFT = np.uint64(54)  # The part number is the first 10 bits of the hash.
 
 
 class RecordHashes:
@@ -64,20 +64,20 @@ class RecordHashes:
         order = np.argsort(parts, kind="stable")
         bounds = np.searchsorted(parts[order], np.arange(NUM_PARTS + 1, dtype=np.uint64))
         for part in np.flatnonzero(np.diff(bounds)).tolist():
-            with open(self._path(part), "ab") as file:
+            with open(self._build_part_path(part), "ab") as file:
                 file.write(rows[order[bounds[part] : bounds[part + 1]]].tobytes())
         self._num_rows = 0
 
-    def _path(self, part: int) -> str:
+    def _build_part_path(self, part: int) -> str:
         return os.path.join(self._folder.name if self._folder else "", f"part-{part:04}")
 
     def read_part(self, part: int) -> Rows:
         """Return the rows of one part, in any order."""
         rows: Rows = self._rows[: self._num_rows]
         rows = rows[(rows["high"] >> _PART_SHIFT) == part]
-        if self._folder is None or not os.path.exists(self._path(part)):
+        if self._folder is None or not os.path.exists(self._build_part_path(part)):
             return rows
-        stored: Rows = np.fromfile(self._path(part), ROW)
+        stored: Rows = np.fromfile(self._build_part_path(part), ROW)
         return np.concatenate([stored, rows])
 
     def read_all(self) -> Rows:
@@ -97,10 +97,10 @@ class RecordHashes:
 
 
 def iterate_unmatched(first: RecordHashes, second: RecordHashes) -> Iterator[tuple[Rows, Rows]]:
-    """Yield the rows of each dataset that have no equal record in the other dataset, one part at a time.
+    """Yield (unmatched rows of the first dataset, unmatched rows of the second dataset), one part at a time.
 
-    Records are compared as multisets: if one dataset has three equal records and the other has one, two are
-    unmatched.
+    A row describes one record. Unmatched records have no equal record in the other dataset. Records are compared as
+    multisets: if one dataset has three equal records and the other has one, two are unmatched.
     """
     if not (first.is_spilled or second.is_spilled):
         yield _find_unmatched(first.read_all(), second.read_all())

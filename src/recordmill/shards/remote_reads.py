@@ -22,7 +22,8 @@ Ints = NDArray[np.int64]
 
 # Number of indexes that are loaded at the same time.
 _MAX_INDEXES = 32
-# Number of bits of the offset (16 TiB) and of the shard number (524,288) in a position of `FramesAhead`.
+# Number of bits for the offset and for the shard number in the table of `FramesAhead`. They limit prefetching to the
+# first 16 TiB of a shard, and to 524,288 shards.
 _OFFSET_BITS, _NUMBER_BITS = 44, 19
 
 
@@ -56,7 +57,7 @@ def locate_frames(readers: Sequence[ShardReader], starts: Sequence[int], positio
 
 
 class FramesAhead:
-    """Frames of several shards that are requested before they are needed.
+    """Prefetched frames of several remote shards.
 
     One table contains the requested ranges of all shards, so that one search finds the frames of a batch. The high bits
     of its positions are the number of the shard, and the low bits are the offset in the shard.
@@ -89,7 +90,7 @@ class FramesAhead:
     def find(
         self, numbers: Ints, which: Ints, offsets: Ints, lengths: Ints
     ) -> tuple[list[tuple[int, RequestedRange]], NDArray[np.bool_]]:
-        """Return the number of the shard and the range for each range with frames, and a mask of frames not found."""
+        """Return (shard number, range) of each prefetched range with given frames, and a mask of the missing frames."""
         if self._process != os.getpid():
             # A forked process has no threads that could receive what its parent has requested.
             return [], np.ones(len(which), bool)
@@ -107,7 +108,10 @@ class FramesAhead:
 def _list_frames(
     shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints
 ) -> Iterator[tuple[int, RemoteStorage, str, Ints, Ints]]:
-    """Yield the position, storage, path and ranges of frames of each shard that can be read at any offset."""
+    """Yield (position of the shard, storage, path, starts of frames, stops of frames) for each shard with frames.
+
+    Shards without random access are omitted.
+    """
     for number, shard in enumerate(shards):
         chosen = which == number
         if _has_random_access(shard) and chosen.any():
@@ -126,7 +130,7 @@ def fetch_sources(
     ahead: Sequence[FramesAhead],
     max_record_bytes: int,
 ) -> list[_core.Source]:
-    """Request frames that were not requested ahead, and wait for all; return one source with the frames of each shard.
+    """Request the frames that were not prefetched, wait for all frames, and return one native source per shard.
 
     `frames` contains the arguments of `FramesAhead.find`.
     """
@@ -144,9 +148,10 @@ def fetch_sources(
 def _request_frames(
     shards: Sequence[OpenShard], frames: tuple[Ints, Ints, Ints, Ints], ahead: Sequence[FramesAhead]
 ) -> dict[int, list[RequestedRange]]:
-    """Return the ranges with frames by the position of the shard. They are requested now if they were not before.
+    """Return the requested byte ranges that contain the frames of each shard, by the position of the shard.
 
-    Shards that must be read as a stream, because they are compressed or consist of several files, are omitted.
+    Frames that are missing from `ahead` are requested now. Shards that must be read as a stream, because they are
+    compressed or consist of several files, are omitted.
     """
     numbers, which, offsets, lengths = frames
     found: dict[int, list[RequestedRange]] = {}
@@ -166,7 +171,10 @@ def _request_frames(
 def _wait_for_sources(
     shards: Sequence[OpenShard], requested: dict[int, list[RequestedRange]], max_record_bytes: int
 ) -> list[_core.Source]:
-    """Wait for requested ranges; return one source per shard. A shard without requests keeps its own source."""
+    """Wait for the requested byte ranges, and return one native source per shard.
+
+    For a shard without requested ranges, `shard.source` is returned.
+    """
     sources = []
     for position, shard in enumerate(shards):
         if position in requested:

@@ -212,12 +212,12 @@ def _build_sidecar(description: Mapping[str, Any], sections: Mapping[str, memory
     offsets, lengths = np.frombuffer(sections["offsets"], "<i8"), np.frombuffer(sections["lengths"], "<i8")
     checksums = np.frombuffer(sections["checksums"], "<u4") if "checksums" in sections else None
     if len(offsets) != description["num_records"] or len(lengths) != len(offsets):
-        raise ValueError("the sections must have one entry per record")
+        raise ValueError("there must be one offset and one length per record")
     if checksums is not None and len(checksums) > len(offsets):
         raise ValueError("there must not be more checksums than records")
     schema, payload = description["schema"], description["payload"]
     if payload is not None and not isinstance(payload, str):
-        raise TypeError("payload must be a name")
+        raise TypeError("payload must be a codec name or None")
     sidecar = Sidecar(
         format=description["format"],
         compression=description["compression"],
@@ -238,12 +238,15 @@ def _build_sidecar(description: Mapping[str, Any], sections: Mapping[str, memory
 
 
 def _check_offsets(sidecar: Sidecar) -> None:
-    """Raise ValueError unless the frames are contiguous from offset 0 to `end`, and `end` and `probes` fit the file."""
+    """Raise ValueError if offsets or sizes are inconsistent.
+
+    Frames must be contiguous from offset 0 to `end`. The file must be large enough for `end` and `probes`.
+    """
     stored, end, probes = sidecar.num_stored_bytes, sidecar.end, sidecar.probes
     offsets, lengths = sidecar.index.offsets, sidecar.index.lengths
     max_end = stored if sidecar.compression is None else _MAX_RATIO * stored
     is_inside = 0 <= end <= max_end and 0 <= stored <= _MAX_STORED_BYTES and lengths.min(initial=1) > 0
-    # The values are bounded before they are added, so that their sum cannot overflow.
+    # Check the limits before the addition below, so that the sums cannot overflow.
     if not is_inside or max(lengths.max(initial=0), offsets.max(initial=0)) > end or offsets.min(initial=0) < 0:
         raise ValueError("frames must be inside the shard")
     boundaries = np.concatenate((offsets, [end]))

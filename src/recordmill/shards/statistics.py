@@ -215,12 +215,12 @@ class _FeatureCollector:
             values = values[is_finite]
         self._num_numbers += len(values)
         self._range = extend_range(self._range, values)
-        self._sum += _add_exactly(values)
+        self._sum += _sum_exactly(values)
         if self._observer is not None:
             self._observer.add_numbers(values)
         if self._counts is not None:
             distinct, counts = np.unique(values, return_counts=True)
-            self._add_counts(Counter(dict(zip(distinct.tolist(), counts.tolist(), strict=True))))
+            self._add_value_counts(Counter(dict(zip(distinct.tolist(), counts.tolist(), strict=True))))
 
     def _add_strings(self, values: Ragged) -> None:
         if self._num_bytes is None and len(values):
@@ -233,9 +233,9 @@ class _FeatureCollector:
         self._num_values += len(values)
         self._num_bytes = extend_range(self._num_bytes, lengths)
         if self._counts is not None:
-            self._add_counts(None if (lengths > _MAX_COUNTED_BYTES).any() else Counter(values))
+            self._add_value_counts(None if (lengths > _MAX_COUNTED_BYTES).any() else Counter(values))
 
-    def _add_counts(self, counts: Counter[Value] | None) -> None:
+    def _add_value_counts(self, counts: Counter[Value] | None) -> None:
         if counts is None or self._counts is None:
             self._counts = None
         else:
@@ -256,17 +256,17 @@ class _FeatureCollector:
             maximum=maximum,
             mean=self._sum / self._num_numbers if self._num_numbers and math.isfinite(self._sum) else None,
             num_bytes=self._num_bytes,
-            value_counts=None if self._counts is None else dict(sorted(self._counts.items(), key=_order_of_count)),
+            value_counts=None if self._counts is None else dict(sorted(self._counts.items(), key=_build_sort_key)),
             images=None if self._images is None else self._images.finish(),
         )
 
 
-def _order_of_count(entry: tuple[Value, int]) -> tuple[int, str, Any]:
+def _build_sort_key(entry: tuple[Value, int]) -> tuple[int, str, Any]:
     value, count = entry
     return -count, "bytes" if isinstance(value, bytes) else "", value
 
 
-def _add_exactly(values: NDArray[Any]) -> int | float:
+def _sum_exactly(values: NDArray[Any]) -> int | float:
     """Return the sum of finite numbers. The sum is exact for integers of any size, and a float64 otherwise."""
     if values.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):

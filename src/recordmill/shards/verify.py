@@ -35,7 +35,7 @@ _MAX_FAULTS = 10_000
 _MAX_PRINTED_FAULTS = 10
 # Kinds of faults after which the rest of a compressed stream is not read.
 STREAM_FAULTS = ("bad_compression", "limit_exceeded")
-# The native scan neither parses payloads of more bytes than this nor checks their padding.
+# Payloads above this size are not parsed by the native scan, and their padding is not checked.
 _MAX_PARSED_BYTES = 64 << 20
 
 
@@ -136,7 +136,7 @@ class Inspection:
         return [min(ordinal - number, num_intact) for number, ordinal in enumerate(ordinals)]
 
     def find_ordinal(self, offset: int) -> int:
-        """Return the position of the record at an offset among all records, intact and damaged."""
+        """Return the position of the record that starts at an offset; damaged records are counted, too."""
         row = int(np.searchsorted(self.intact.offsets, offset))
         return row + sum(gap <= row for gap in self.list_gaps())
 
@@ -156,7 +156,11 @@ def verify_shards(storage: Storage, paths: Paths, options: Mapping[str, Any], pa
 
 
 def merge_guarantees(guarantees: list[dict[str, list[str]]]) -> dict[str, list[str]]:
-    """Merge the guarantees of all shards by format. A guarantee of only some shards states how many shards have it."""
+    """Merge the guarantees of all shards of each format.
+
+    Guarantees are sentences about the faults that the verification could or could not detect. If a sentence holds only
+    for some shards, the number of these shards is appended.
+    """
     merged = {}
     for name in dict.fromkeys(name for by_format in guarantees for name in by_format):
         shards = [by_format[name] for by_format in guarantees if name in by_format]
@@ -171,7 +175,7 @@ def merge_guarantees(guarantees: list[dict[str, list[str]]]) -> dict[str, list[s
 def verify_shard(
     storage: Storage, files: list[str], options: Mapping[str, Any], payload: str | None, selection: Selection
 ) -> Report:
-    """Verify one shard, and compare it with the manifest of the selection."""
+    """Verify one shard, and compare its content with the manifest of its dataset."""
     name = describe_path(files[0])
     try:
         shard = open_shard(files, **options, storage=storage)
@@ -214,7 +218,7 @@ def inspect_shard(shard: OpenShard, index: ShardIndex | None, codec: PayloadCode
             shard.source,
             shard.format.framing.kind,
             None if codec is None else codec.kind,
-            index=None if sidecar is None else _native_index(sidecar),
+            index=None if sidecar is None else _build_native_index(sidecar),
         )
     intact = FrameIndex(*(np.frombuffer(memoryview(block), np.int64) for block in blocks))
     faults = [_convert_fault(shard.name, fault) for fault in native_faults]
@@ -235,7 +239,7 @@ def choose_codec(shard: OpenShard, index: ShardIndex | None, payload: str | None
         return detect_payload(shard, None if index is None else index.sidecar)
 
 
-def _native_index(sidecar: Sidecar) -> tuple[Any, Any, Any]:
+def _build_native_index(sidecar: Sidecar) -> tuple[Any, Any, Any]:
     return sidecar.index.offsets, sidecar.index.lengths, sidecar.payload_checksums()
 
 

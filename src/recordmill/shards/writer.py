@@ -42,8 +42,8 @@ _CHUNK_RECORDS = 256
 _CHUNK_BYTES = 4 << 20
 # With many shards, a chunk grows by up to this factor, so that each shard receives several records per chunk.
 _MAX_CHUNKS = 16
-# A chunk in which all values of a feature are empty lists grows by up to this factor, because the kind of the feature
-# is unknown until a value follows.
+# While all values of a feature are empty lists, the kind of the feature is unknown. The chunk then waits for more
+# records, and grows by up to this factor.
 _MAX_CHUNK_GROWTH = 16
 
 
@@ -195,7 +195,7 @@ class ShardWriter(_WriterBase):
     4
     """
 
-    # Storage of the shards; subclasses may replace it.
+    # If a subclass sets this storage, it replaces the storage for `path`.
     _storage: Storage | None = None
 
     def __init__(  # noqa: PLR0913 (the options of one writer)
@@ -233,12 +233,12 @@ class ShardWriter(_WriterBase):
         self._dataset = DatasetOutput(storage, self.path, self._format, options)
         self._is_open = True
         try:
-            self._sink = self._create_sink(shards or 1, max_shard_bytes)
+            self._sink = self._create_record_sink(shards or 1, max_shard_bytes)
         except BaseException:
             self.discard()
             raise
 
-    def _create_sink(self, num_shards: int, max_shard_bytes: int | None) -> RecordSink:
+    def _create_record_sink(self, num_shards: int, max_shard_bytes: int | None) -> RecordSink:
         dataset = self._dataset
         dataset.remove_leftover_files()
         paths = dataset.shard_paths(num_shards) if max_shard_bytes is None else []
@@ -359,7 +359,7 @@ def _estimate_bytes(value: Any) -> int:
 
 @suggest_constructor_arguments
 class PayloadWriter(_WriterBase):
-    """Write payloads to one file with exactly the given name and without a foreign index file.
+    """Write payloads to one file with exactly the given name, and no ``.idx`` file.
 
     This class is for programs that choose file names and write index files themselves; `ShardWriter` does both. An
     existing file of the same name is replaced when the writer is closed. Until then, and after `discard`, it does not
@@ -391,7 +391,7 @@ class PayloadWriter(_WriterBase):
     ...     writer.write(b"some bytes")
     """
 
-    # Storage of the file; subclasses may replace it.
+    # If a subclass sets this storage, it replaces the storage for `path`.
     _storage: Storage | None = None
 
     def __init__(

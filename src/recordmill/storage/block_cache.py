@@ -33,13 +33,13 @@ from recordmill.storage.ranges import MAX_REQUEST_BYTES
 BLOCK_BYTES = 1 << 20
 _PIECE_BYTES = 64 << 10
 _MAGIC = b"RMBLOCK1"
-# Magic, number of data bytes, checksums of the pieces (0 for pieces after the end of the data), and one checksum of the
-# preceding header and the file name.
+# Magic bytes, number of data bytes, one checksum for each 64 KiB of a block (0 after the end of the data), and one
+# checksum of these fields and the file name.
 _HEADER = struct.Struct(f"<8sQ{BLOCK_BYTES // _PIECE_BYTES}II")
 _FOLDER_NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}")
 _BLOCK_NAME = re.compile(r"\d+\.block(?P<temporary>\.tmp-[0-9a-f]+)?")
-# Maximum number of files that stay open. `shuffle` mixes samples of 16 blocks of 7 MiB, and the cache stores these
-# blocks in up to 128 files.
+# Maximum number of files that stay open. `shuffle` reads from 16 ranges of 7 MiB at the same time, and the cache stores
+# each of these ranges in up to 8 files.
 _MAX_OPEN_FILES = 160
 # Number of consecutive blocks that one lock protects.
 _LOCKED_BLOCKS = 8
@@ -47,7 +47,7 @@ _LOCKED_BLOCKS = 8
 _LEFTOVER_S = 3600
 
 Download = Callable[[int, int], memoryview]
-# A file, the offset of a part in the file, and the number of bytes of the part.
+# A file of the cache, an offset in this file, and a number of bytes.
 FilePart = tuple[_core.LocalFile, int, int]
 
 
@@ -68,13 +68,14 @@ class BlockCache:
         self._folders: dict[tuple[str, ObjectInfo], str] = {}
         self._lock, self._process = Lock(), os.getpid()
         self._locks: dict[tuple[str, int], Lock] = {}
-        # For each folder, one byte per piece. It is 1 if this process has verified the checksum of the piece.
+        # Maps the folder of a remote file to one byte for each 64 KiB of the file. The byte is 1 if this process has
+        # verified the checksum.
         self._checked: dict[str, bytearray] = {}
         self._open_files: OrderedDict[str, _core.LocalFile] = OrderedDict()
         try:
             os.makedirs(self.folder, exist_ok=True)
-            with self._locked_total() as total:
-                total.set(self._count_bytes())
+            with self._lock_byte_count() as byte_count:
+                byte_count.write(self._count_bytes())
         except OSError as error:
             self._stop_writing(error)
 
@@ -121,7 +122,9 @@ class BlockCache:
         return np.fromiter((0 not in checked[start:stop] for start, stop in pairs), bool, len(starts))
 
     def locate(self, name: str, info: ObjectInfo, start: int, stop: int) -> Iterator[tuple[int, FilePart]]:
-        """Yield the start and the cache location of each part of a range, for which `has_checked` must be True.
+        """Divide a range by blocks; yield the start and the cache location of each part.
+
+        `has_checked` must be True for the range.
 
         Raises
         ------
@@ -140,7 +143,7 @@ class BlockCache:
         if file is None:
             file = _core.LocalFile(path)
             if len(self._open_files) >= _MAX_OPEN_FILES:
-                with contextlib.suppress(KeyError):  # Another thread may have closed all other files.
+                with contextlib.suppress(KeyError):  # Another thread may have emptied the dictionary.
                     self._open_files.popitem(last=False)
         self._open_files[path] = file
         return file
@@ -222,8 +225,8 @@ class BlockCache:
             for name in old:
                 _remove_blocks(os.path.join(self.folder, name))
             if old:
-                with self._lock, self._locked_total() as total:
-                    total.set(self._count_bytes())
+                with self._lock, self._lock_byte_count() as byte_count:
+                    byte_count.write(self._count_bytes())
 
     def _count_bytes(self) -> int:
         """Return the size of all blocks; remove temporary files that killed writers have left."""
@@ -240,18 +243,18 @@ class BlockCache:
                         count += BLOCK_BYTES
         return count
 
-    def _locked_total(self) -> _LockedTotal:
-        return _LockedTotal(os.path.join(self.folder, "total"))
+    def _lock_byte_count(self) -> _LockedByteCount:
+        return _LockedByteCount(os.path.join(self.folder, "total"))
 
     def _reserve_space(self, num_blocks: int) -> int:
-        """Reserve space for at most `num_blocks` blocks; return the number of blocks. A negative number frees space."""
+        """Reserve space for at most `num_blocks` blocks; return how many blocks fit. A negative number frees space."""
         if self.max_bytes is None or not self._is_writable or not num_blocks:
             return num_blocks
         try:
-            with self._lock, self._locked_total() as total:
-                used = total.get()
+            with self._lock, self._lock_byte_count() as byte_count:
+                used = byte_count.read()
                 count = min(num_blocks, max(self.max_bytes - used, 0) // BLOCK_BYTES)
-                total.set(used + count * BLOCK_BYTES)
+                byte_count.write(used + count * BLOCK_BYTES)
         except OSError as error:
             self._stop_writing(error)
             return 0
@@ -298,8 +301,8 @@ class BlockCache:
         self._open_files = OrderedDict()
 
 
-class _LockedTotal:
-    """The number of bytes in a cache, stored in a file. Only one process at a time has access to the file."""
+class _LockedByteCount:
+    """Access to the file that stores the number of bytes in a cache. A lock excludes other processes."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -309,11 +312,11 @@ class _LockedTotal:
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         return self
 
-    def get(self) -> int:
+    def read(self) -> int:
         data = os.pread(self._descriptor, 8, 0)
         return int.from_bytes(data, "little")
 
-    def set(self, num_bytes: int) -> None:
+    def write(self, num_bytes: int) -> None:
         os.pwrite(self._descriptor, num_bytes.to_bytes(8, "little"), 0)
 
     def __exit__(self, *_: object) -> None:

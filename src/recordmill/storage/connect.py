@@ -39,7 +39,10 @@ def create_store(api: Any, root: str, options: Mapping[str, Any], max_retries: i
 
 
 def _allow_http(root: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Allow connections without TLS if the endpoint is http://; with options, obstore ignores AWS_ALLOW_HTTP."""
+    """Return the client option that allows connections without TLS, if the endpoint is http://.
+
+    obstore ignores the variable AWS_ALLOW_HTTP if it gets client options.
+    """
     names = [name for name in os.environ if re.fullmatch(r"(AWS|GOOGLE|AZURE)\w*_(ENDPOINT(_URL\w*)?|BASE_URL)", name)]
     endpoints = [os.environ[name] for name in names]
     endpoints += [str(value) for name, value in settings.items() if "endpoint" in name.lower()]
@@ -67,7 +70,7 @@ def _load_aws_profile(settings: dict[str, Any]) -> dict[str, Any]:
     if session.get_credentials() is None:
         if profile:
             raise ValueError(f"the AWS profile {profile!r} has no credentials")
-        return {}  # The file has only settings such as the region.
+        return {}  # The files contain settings such as the region, but no credentials.
     return {"credential_provider": Boto3CredentialProvider(session, ttl=_CREDENTIALS_LIFETIME)}
 
 

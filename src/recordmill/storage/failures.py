@@ -9,7 +9,7 @@ from recordmill.storage.addresses import redact
 
 _TEMPORARY_STATUS = (408, 409, 425, 429, 500, 502, 503, 504)
 _STATUS = re.compile(r"status code: (\d{3})")
-# Matches the metadata servers of clouds. If no other credentials are set, obstore requests credentials from them.
+# Matches addresses of metadata servers of clouds. obstore requests credentials from these servers if none are set.
 _CREDENTIAL_SERVERS = re.compile(r"169\.254\.|metadata\.google|/latest/api/token|/latest/meta-data")
 _CODE = re.compile(r"<Code>([\w.]+)</Code>(?:\s*<Message>([^<]{0,300})</Message>)?")
 

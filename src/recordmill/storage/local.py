@@ -193,7 +193,7 @@ class LocalOutputFile:
 
 
 def temporary_path(folder: str, name: str) -> str:
-    """Return a new hidden path for a temporary file. `datasets.shard_names` recognizes leftovers by such names."""
+    """Return a new hidden path for a temporary file. `datasets.shard_names` recognizes names of this form."""
     suffix = f".tmp-{os.urandom(6).hex()}"
     start = os.fsdecode(os.fsencode(f".{name}")[: _MAX_NAME_BYTES - len(suffix)])
     return os.path.join(folder, start + suffix)
@@ -254,7 +254,7 @@ def _rename_without_overwrite(old: str, new: str) -> None:
     try:
         os.link(old, new)
     except FileExistsError:
-        # An earlier rename may have been interrupted after it created the second name.
+        # If both names belong to the same file, an earlier rename was interrupted between `link` and `unlink`.
         if not os.path.samestat(os.lstat(old), os.lstat(new)):
             raise
         os.unlink(old)

@@ -75,7 +75,7 @@ class ObjectStore:
     def _connect(self) -> None:
         self._process, self._lock = os.getpid(), Lock()
         self._slots = BoundedSemaphore(self._max_requests)
-        self._stores: dict[int, Any] = {}  # The key is the maximum number of retries by obstore.
+        self._stores: dict[int, Any] = {}  # Maps the `max_retries` setting of an obstore store to the store.
         self._pool: DaemonPool | None = None
 
     def _reconnect_after_fork(self) -> None:
@@ -126,7 +126,7 @@ class ObjectStore:
             found = _convert_info(result.meta)
             _check_version(found, info)
             if found.num_bytes != info.num_bytes:
-                raise VersionError(f"it has {found.num_bytes:,} bytes instead of {info.num_bytes:,}")
+                raise VersionError(f"the size is {found.num_bytes:,} bytes instead of {info.num_bytes:,}")
             return _check_length(memoryview(result.bytes()), stop - start)
 
         return self._request("read the object", key, send, (start, stop))
@@ -144,7 +144,7 @@ class ObjectStore:
         """Call `upload` in a new thread, because an upload waits for chunks. The number of uploads is not limited."""
         future: Future[None] = Future()
 
-        def run() -> None:
+        def run_upload() -> None:
             try:
                 self.upload(key, chunks, chunk_bytes)
             except BaseException as error:  # noqa: BLE001 (raised by the future)
@@ -153,7 +153,7 @@ class ObjectStore:
                 future.set_result(None)
 
         # The thread is a daemon, so that a writer that is never closed does not prevent the process from ending.
-        Thread(target=run, name="recordmill-upload", daemon=True).start()
+        Thread(target=run_upload, name="recordmill-upload", daemon=True).start()
         return future
 
     def put(self, key: str, data: bytes, *, create: bool = False) -> None:
@@ -176,14 +176,14 @@ class ObjectStore:
         """Write a new object by a multipart upload. After an error, no object and no part of it remains."""
         num_bytes = 0
 
-        def count() -> Iterator[bytes | memoryview]:
+        def count_bytes() -> Iterator[bytes | memoryview]:
             nonlocal num_bytes
             for chunk in chunks:
                 num_bytes += len(chunk)
                 yield chunk
 
         def send(api: Any, store: Any) -> None:
-            api.put(store, key, count(), use_multipart=True, chunk_size=chunk_bytes, max_concurrency=4)
+            api.put(store, key, count_bytes(), use_multipart=True, chunk_size=chunk_bytes, max_concurrency=4)
 
         for attempt in range(1, _MAX_ATTEMPTS + 1):
             try:
@@ -196,8 +196,8 @@ class ObjectStore:
                 if isinstance(error, FileNotFoundError):
                     message = "cannot write the object: the upload was aborted"
                     raise RemoteError(message, kind="connection", shard=self.address(key)) from None
-                # obstore repeats all requests of an upload except the first. It takes no chunks before the first
-                # request.
+                # obstore repeats all requests of an upload except the first. If the first request failed, obstore has
+                # taken no chunks, and the upload can start again.
                 if num_bytes or error.kind not in ("connection", "http_status") or attempt == _MAX_ATTEMPTS:
                     raise
             self.traffic.retries += 1
@@ -234,8 +234,8 @@ class ObjectStore:
                 api = load_obstore()
                 if part_retries not in self._stores:
                     self._stores[part_retries] = self._create_store(api, part_retries)
-                # Uploads do not count towards the maximum number of requests, because any number of uploads may wait
-                # for data.
+                # Uploads do not occupy request slots: an upload waits for data, and would block other requests while it
+                # waits.
                 store = self._stores[part_retries]
                 result = send(api, store) if part_retries else self._send_interruptibly(send, api, store)
             except (MissingExtraError, KeyboardInterrupt, SystemExit, GeneratorExit):
@@ -264,13 +264,13 @@ class ObjectStore:
         """Send one request. A signal such as Ctrl-C interrupts the wait for the response."""
         slots = self._slots
 
-        def send_in_slot() -> T:
+        def wait_for_slot_and_send() -> T:
             with slots:
                 return send(api, store)
 
         if current_thread() is main_thread():
-            return self.submit(send_in_slot).result()
-        return send_in_slot()
+            return self.submit(wait_for_slot_and_send).result()
+        return wait_for_slot_and_send()
 
     def _raise_request_error(
         self, action: str, key: str, failure: Failure, byte_range: tuple[int, int] | None, attempts: int
@@ -323,7 +323,7 @@ def _convert_info(meta: Mapping[str, Any]) -> ObjectInfo:
 def _check_version(found: ObjectInfo, expected: ObjectInfo) -> None:
     # Listings of some servers have no ETags.
     if found.version and expected.version and found.version != expected.version:
-        raise VersionError(f"its version is {found.version} instead of {expected.version}")
+        raise VersionError(f"the version is {found.version} instead of {expected.version}")
 
 
 def _check_length(data: T, num_bytes: int) -> T:

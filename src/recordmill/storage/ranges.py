@@ -19,7 +19,7 @@ MAX_REQUEST_BYTES = 8 << 20
 
 
 class CachedContent:
-    """Content in a file of the cache, with the methods of a completed `Future`."""
+    """A byte range that is already in the cache, with the methods of a completed `Future`."""
 
     __slots__ = ("_part",)
 
@@ -27,7 +27,7 @@ class CachedContent:
         self._part = part
 
     def result(self) -> FilePart:
-        """Return the file of the cache and the range in it."""
+        """Return a file of the cache, the offset of the content in this file, and the number of bytes."""
         return self._part
 
     def cancel(self) -> bool:
@@ -51,7 +51,7 @@ class RequestedRange(NamedTuple):
 
 
 def wait_for_ranges(requested: Iterable[RequestedRange]) -> tuple[list[int], list[memoryview | FilePart]]:
-    """Wait for ranges, which may overlap; return the starts and the content of disjoint ranges in increasing order."""
+    """Wait for the content of ranges. Return their starts and contents in increasing order, without overlaps."""
     starts: list[int] = []
     parts: list[memoryview | FilePart] = []
     end = 0
@@ -75,7 +75,7 @@ def _skip_bytes(data: memoryview | FilePart, count: int) -> memoryview | FilePar
 
 
 class RangeTable:
-    """Ranges in increasing order, among which those that contain other ranges can be found.
+    """Sorted byte ranges. `find` returns those that contain given ranges.
 
     Parameters
     ----------
@@ -83,13 +83,15 @@ class RangeTable:
     """
 
     def __init__(self, starts: Ints, stops: Ints) -> None:
-        # Range i has entry i + 1. Entry 0 is for positions before the first range, and no range ends there.
+        # `find` counts the ranges that begin before a position. `_stops[count]` is the end of the last of these ranges.
+        # `_stops[0]` is -1, which is less than any end.
         self._starts, self._stops = starts, np.append(-1, stops)
-        # Number of gaps before each range. A range that was too large for one request was divided into adjacent ranges.
+        # Number of gaps before each range. Ranges with the same number are adjacent. Adjacent ranges may contain
+        # one given range, because `merge_ranges` divides ranges that are too large for one request.
         self._gaps = np.append(0, np.cumsum(self._stops[:-1] != starts))
 
     def find(self, starts: Ints, stops: Ints) -> tuple[list[int], NDArray[np.bool_]]:
-        """Return the numbers of the ranges that contain the given ranges, and a mask of the given ranges not found."""
+        """Return the indices of the ranges that contain the given ranges, and a mask of the missing given ranges."""
         first = np.searchsorted(self._starts, starts, side="right")
         last = np.searchsorted(self._starts, stops)
         missing = stops > self._stops[last]
@@ -110,7 +112,7 @@ def merge_ranges(starts: Ints, stops: Ints, max_gap_bytes: int) -> tuple[list[in
     starts, stops = starts[order], np.maximum.accumulate(stops[order])
     merged_starts: list[int] = []
     merged_stops: list[int] = []
-    # The ranges before each entry are followed by a large gap.
+    # Indices of the ranges that begin after a large gap.
     edges = (np.flatnonzero(starts[1:] - stops[:-1] > max_gap_bytes) + 1).tolist()
     row, end = 0, 0
     for edge in [*edges, len(starts)]:

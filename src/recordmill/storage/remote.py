@@ -31,7 +31,7 @@ Ints = NDArray[np.int64]
 # Ranges are requested together if the gap between them has at most this many bytes. Receiving so many bytes takes about
 # as long as another request.
 _MAX_GAP_BYTES = 128 << 10
-# The same limit for ranges in the cache.
+# Ranges in the cache are read together if the gap between them has at most this many bytes.
 _MAX_CACHED_GAP_BYTES = 8 << 10
 _HAS_MAGIC = re.compile(r"[*?[]")
 
@@ -112,7 +112,7 @@ class RemoteStorage:
         return [f"{folder}/{name}" for name in names if name[-1:] != "/" and _matches_name(name, pattern)]
 
     def _match_recursively(self, folder: str, pattern: str) -> list[str]:
-        """Return the addresses below a folder that match a pattern of several levels."""
+        """List a folder and all its subfolders, and return the addresses that match a pattern."""
         store, key = self._find_store(folder)
         patterns = split_address(pattern).key.split("/")
         infos, _ = store.list(key, recursive=True)
@@ -138,7 +138,7 @@ class RemoteStorage:
             names = None
         else:
             infos, folders = listed
-            # An object whose key is the folder itself marks an empty folder.
+            # An object whose key is the path of the folder marks an empty folder. It is not a file in the folder.
             found = {name[len(key) :].lstrip("/"): info for name, info in infos.items() if name != key}
             self._infos |= {f"{folder}/{name}": info for name, info in found.items()}
             names = [*found, *(f"{name[len(key) :].strip('/')}/" for name in folders)]
@@ -148,7 +148,7 @@ class RemoteStorage:
 
     def can_list(self, folder: str) -> bool:
         """Return True if the server lists the names in a folder."""
-        # The folder that contains a bucket has no address, so it is not checked.
+        # The folder of the bucket s3://train is "s3:/". This is not an address, so no request is sent.
         return "://" not in folder or self._list_folder(folder.rstrip("/")) is not None
 
     def list_names(self, folder: str) -> list[str]:
@@ -244,7 +244,7 @@ class RemoteStorage:
         return [RequestedRange(start, stop, self.request(path, start, stop)) for start, stop in pairs]
 
     def _find_cached(self, path: str, starts: Ints, stops: Ints) -> tuple[list[RequestedRange], NDArray[np.bool_]]:
-        """Return the parts of the cache that contain ranges, and a mask of the ranges that are not in the cache."""
+        """Return the ranges that are in the cache, and a mask of the ranges that are not. Close ranges are merged."""
         if self.cache is None:
             return [], np.ones(len(starts), bool)
         name, info = redact(path), self._find_info(path)
@@ -271,7 +271,7 @@ class RemoteStorage:
         store.put(key, data)
 
     def upload(self, path: str, chunks: Iterator[bytes | memoryview], part_bytes: int) -> Future[None]:
-        """Write an object from chunks in a new thread, because many objects may be written at the same time."""
+        """Start a thread that writes an object from chunks."""
         store, key = self._find_store(path)
         return store.start_upload(key, chunks, part_bytes)
 

@@ -8,13 +8,13 @@ from threading import Lock
 from typing import Protocol
 
 _CHUNK_BYTES = 4 << 20
-# Maximum number of chunks that are requested ahead of a reader. Each file keeps two more chunks than this.
+# Maximum number of chunks that are requested ahead of a reader. A `RemoteFile` caches at most 2 chunks more.
 _MAX_CHUNKS_AHEAD = 12
 # A read is sequential if it begins at most this many bytes after the end of the previous read.
 _MAX_SKIP_BYTES = 4 << 20
-# The rest of a file is read in chunks after 3 sequential reads with gaps of at most this many bytes, or after more
-# reads with larger gaps. Opening a shard reads 8 blocks. These are too few reads, so that opening a small shard does
-# not read all of it.
+# A sequential read scores 5 points if the gap to the previous read is at most _CLOSE_BYTES, otherwise 1 point. A read
+# that is not sequential resets the score to 0. From 13 points on, the file is read in chunks. Opening a shard reads 8
+# blocks. If these blocks are far apart, they score only 8 points, so opening a small shard does not read all of it.
 _CLOSE_BYTES = 128 << 10
 _POINTS_IF_CLOSE, _POINTS_OF_STREAM = 5, 13
 
@@ -70,7 +70,7 @@ class RemoteFile:
             raise
 
     def _find_chunk(self, number: int) -> Future[memoryview]:
-        """Return the request of a chunk, and request the next chunks ahead."""
+        """Return the future of chunk `number`, and request the chunks that follow this chunk."""
         if number not in self._chunks:
             self._num_ahead = min(2 * self._num_ahead, _MAX_CHUNKS_AHEAD)
         last = min(number + self._num_ahead, -(-self.num_bytes // _CHUNK_BYTES))

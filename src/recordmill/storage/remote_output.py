@@ -22,7 +22,7 @@ class UploadStorage(Protocol):
     """Methods of `RemoteStorage` that an upload needs."""
 
     def upload(self, path: str, chunks: Iterator[bytes | memoryview], part_bytes: int) -> Future[None]:
-        """Write an object from chunks in a new thread."""
+        """Start a thread that uploads the chunks as one object."""
         ...
 
     def write(self, path: str, data: bytes) -> None:
@@ -63,28 +63,29 @@ class RemoteOutputFile:
         """Append bytes."""
         if not self._is_open:
             raise ValueError(f"the output file {self.path!r} is closed")
-        self._buffer += memoryview(data).cast("B")  # Without the cast, an array would be added element by element.
+        # A memoryview is appended. A NumPy array would be added to the buffer element by element.
+        self._buffer += memoryview(data).cast("B")
         while len(self._buffer) >= _PART_BYTES:
             part, self._buffer = bytes(self._buffer[:_PART_BYTES]), self._buffer[_PART_BYTES:]
-            self._send(part)
+            self._queue_part(part)
 
-    def _send(self, part: bytes | Exception | None) -> None:
+    def _queue_part(self, part: bytes | Exception | None) -> None:
         if self._upload is None:
-            self._upload = self._storage.upload(self.temporary, iter(self._receive, None), _PART_BYTES)
+            self._upload = self._storage.upload(self.temporary, iter(self._take_part, None), _PART_BYTES)
         while True:
             try:
                 return self._parts.put(part, timeout=0.1)
             except queue.Full:
                 if self._upload.done():  # The upload has failed.
-                    return self._wait()
+                    return self._wait_for_upload()
 
-    def _receive(self) -> bytes | None:
+    def _take_part(self) -> bytes | None:
         part = self._parts.get()
         if isinstance(part, Exception):
             raise part
         return part
 
-    def _wait(self) -> None:
+    def _wait_for_upload(self) -> None:
         with convert_remote_errors(self.path, "cannot write"):
             if self._upload is not None:
                 self._upload.result()
@@ -99,21 +100,21 @@ class RemoteOutputFile:
                     self._storage.write(self.temporary, data)
                 return
             if data:
-                self._send(data)
-            self._send(None)
-            self._wait()
+                self._queue_part(data)
+            self._queue_part(None)
+            self._wait_for_upload()
 
     def commit(self) -> None:
         """Give the object its final name."""
         self._storage.rename(self.temporary, self.path, overwrite=self._overwrite)
 
     def discard(self) -> None:
-        """Abort the upload, or remove the temporary object."""
+        """Abort an unfinished upload, or remove the temporary object of a finished upload."""
         with contextlib.suppress(Exception):
             if self._is_open:
                 self._is_open = False
                 if self._upload is not None:
-                    self._send(_DiscardedError())
+                    self._queue_part(_DiscardedError())
                     self._upload.exception()
             else:
                 self._storage.remove(self.temporary)

@@ -43,7 +43,7 @@ COMPRESSORS: dict[str | None, Callable[[bytes], bytes]] = {
 
 
 def pack_payloads(payloads: Sequence[bytes]) -> Ragged:
-    """Return payloads as rows of one Ragged; the list may be empty."""
+    """Pack any number of payloads into one `Ragged` array, with one payload per row."""
     return Ragged(
         np.frombuffer(b"".join(payloads), np.uint8),
         np.cumsum([0, *map(len, payloads)], dtype=np.int64),
@@ -85,7 +85,7 @@ class FramingTests:
 
     @property
     def native_framing(self) -> Any:
-        """Framing kind of the format, in the form that the native module expects."""
+        """The `FrameKind` of the format, which native functions take as an argument."""
         return self.format.framing.kind
 
     def draw_payloads(self, data: st.DataObject) -> list[bytes]:

@@ -24,7 +24,8 @@ from recordmill.decode.transforms import resize
 Pixels = NDArray[Any]
 _FIXED_POINT_BITS = 11
 
-# Resize kernels that this module implements. Tests compare other kernels with recorded results of the libraries.
+# Resize kernels that this module implements. Tests of all other kernels use results recorded from OpenCV, TensorFlow or
+# MXNet.
 ORACLE_KERNELS = frozenset(
     [f"pillow:{kernel}" for kernel in KERNELS["pillow"]]
     + [f"{library}:{kernel}" for library in ("opencv", "tensorflow") for kernel in ("nearest", "bilinear")]
@@ -48,7 +49,7 @@ def apply_plan(pixels: Pixels, plan: ImagePlan) -> Pixels:
     """
     output = plan.output
     if output.reverse and not plan.colors:
-        # Reverse the channels first, as the native module does, because float sums depend on the position of a channel.
+        # Reverse the channels before the border is filled, because the plan has the fill colors in reversed order.
         pixels = pixels[:, :, ::-1] if pixels.shape[2] == 3 else pixels
         output = replace(output, reverse=False)
     brightest = 65535 if pixels.dtype == np.uint16 else 255
@@ -56,7 +57,7 @@ def apply_plan(pixels: Pixels, plan: ImagePlan) -> Pixels:
     white: float = brightest
     if output.scale_first:
         pixels, white = pixels.astype(np.float32) * np.float32(output.white / brightest), output.white
-    pixels = _transform(pixels, plan, fill_unit)
+    pixels = _apply_geometry(pixels, plan, fill_unit)
     if plan.colors:
         if pixels.dtype == np.float32:
             pixels = np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
@@ -64,21 +65,21 @@ def apply_plan(pixels: Pixels, plan: ImagePlan) -> Pixels:
     return format_pixels(pixels, white, output)
 
 
-def _transform(pixels: Pixels, plan: ImagePlan, fill_unit: int) -> Pixels:
+def _apply_geometry(pixels: Pixels, plan: ImagePlan, fill_unit: int) -> Pixels:
     numbers = plan.geometry[0].tolist()
     window, (width, height), crop, flips = numbers[:4], numbers[4:6], numbers[6:10], numbers[10:12]
     pixels = crop_pixels(pixels, tuple(window))
     if (height, width) != pixels.shape[:2]:
         pixels = resize_pixels(pixels, (height, width), plan.kernel)
-    pixels = crop_pixels(pixels, tuple(crop), plan.mode, _fill_per_channel(plan.fill, pixels.shape[2], fill_unit))
+    pixels = crop_pixels(pixels, tuple(crop), plan.mode, _build_channel_fill(plan.fill, pixels.shape[2], fill_unit))
     pixels = flip_pixels(pixels, horizontal=bool(flips[0]), vertical=bool(flips[1]))
     if plan.matrix is None:
         return pixels
-    fill = _fill_per_channel(plan.warp_fill, pixels.shape[2], fill_unit)
+    fill = _build_channel_fill(plan.warp_fill, pixels.shape[2], fill_unit)
     return warp_pixels(pixels, plan.matrix[0], plan.sampling, fill)
 
 
-def _fill_per_channel(levels: tuple[int, ...], channels: int, unit: int) -> tuple[int, ...]:
+def _build_channel_fill(levels: tuple[int, ...], channels: int, unit: int) -> tuple[int, ...]:
     return tuple(level * unit for level in (levels if len(levels) == channels else levels * channels))
 
 
@@ -165,7 +166,7 @@ def _find_opencv_taps(
 
 
 def _resize_fixed_point(pixels: Pixels, vertical: tuple[Pixels, ...], horizontal: tuple[Pixels, ...]) -> Pixels:
-    """Interpolate with 11-bit weights; the vertical pass shifts by 4, 16 and 2 bits, as in OpenCV."""
+    """Interpolate in fixed point with 11-bit weights and with the same bit shifts as OpenCV."""
     (top, bottom, upper, lower), (left, right, first, second) = (
         (*taps[:2], *(np.rint(weight * (1 << _FIXED_POINT_BITS)).astype(np.int32) for weight in taps[2:]))
         for taps in (vertical, horizontal)
@@ -219,14 +220,14 @@ def warp_pixels(pixels: Pixels, matrix: NDArray[np.float64], kernel: str, fill: 
 
 
 def _apply_pillow(pixels: Pixels, function: Callable[[Any], Any]) -> Pixels:
-    """Apply a function for Pillow images to an array. 16-bit levels are converted to mode F and back."""
+    """Apply a Pillow operation to an array. Pixels of 16 bits are converted to Pillow's float mode F and back."""
     if pixels.dtype == np.uint8 and pixels.shape[2] == 3:
         return np.asarray(function(_to_pillow(pixels)))
-    planes = [_apply_to_plane(pixels[:, :, channel], function) for channel in range(pixels.shape[2])]
+    planes = [_apply_pillow_to_plane(pixels[:, :, channel], function) for channel in range(pixels.shape[2])]
     return np.stack(planes, axis=2)
 
 
-def _apply_to_plane(plane: Pixels, function: Callable[[Any], Any]) -> Pixels:
+def _apply_pillow_to_plane(plane: Pixels, function: Callable[[Any], Any]) -> Pixels:
     if plane.dtype == np.uint8:
         return np.asarray(function(_to_pillow(plane)))
     result = np.asarray(function(_to_pillow(plane.astype(np.float32))))
@@ -238,18 +239,18 @@ def _to_pillow(pixels: Pixels) -> Any:
 
 
 def format_pixels(pixels: Pixels, brightest: float, output: OutputFormat) -> Pixels:
-    """Convert pixels with values from 0 to `brightest` to the output format."""
+    """Convert pixels to the output format. A white pixel has the value `brightest`."""
     channels = pixels.shape[2]
     if output.reverse and channels >= 3:
         pixels = pixels[:, :, [2, 1, 0, *range(3, channels)]]
     if output.dtype.startswith("uint"):
-        numbers = _to_integers(pixels, brightest, output.dtype)
+        numbers = _convert_to_integers(pixels, brightest, output.dtype)
     else:
         numbers = _normalize(pixels, brightest, output).astype(output.dtype)
     return np.ascontiguousarray(numbers.transpose(2, 0, 1) if output.layout == "chw" else numbers)
 
 
-def _to_integers(pixels: Pixels, brightest: float, dtype: str) -> Pixels:
+def _convert_to_integers(pixels: Pixels, brightest: float, dtype: str) -> Pixels:
     limit = 255 if dtype == "uint8" else 65535
     if pixels.dtype == np.float32:
         scaled = pixels if limit == brightest else pixels * np.float32(limit / brightest)

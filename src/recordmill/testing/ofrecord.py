@@ -78,7 +78,7 @@ def read_all_records(data: bytes) -> list[tuple[int, bytes]]:
 
 
 def build_part_name(number: int, prefix: str = "part-", suffix_length: int = -1) -> str:
-    """Return the file name of one part: its number from 0, zero-padded to `suffix_length` digits."""
+    """Return the name of a part file: `prefix`, then `number` (from 0), zero-padded to `suffix_length` digits."""
     return prefix + str(number).zfill(max(suffix_length, 0))
 
 

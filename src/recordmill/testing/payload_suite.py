@@ -30,19 +30,22 @@ Plain = tuple[str | None, Sequence[Any]]
 
 
 def value_reprs(values: Any) -> list[Any]:
-    """Return the `repr` of each value, in nested lists if `values` has rows."""
+    """Return the `repr` of each value. An array of rows becomes a list of lists."""
     if isinstance(values, np.ndarray):
         values = values.tolist()
     return [value_reprs(value) if isinstance(value, list | np.ndarray | Ragged) else repr(value) for value in values]
 
 
 def feature_contents(features: Mapping[str, Plain]) -> Contents:
-    """Convert features from the oracle to `Contents`; omit features without a kind."""
+    """Replace the values of features by their `repr`, so that tests can compare them; omit features of kind None."""
     return {name: (kind, value_reprs(values)) for name, (kind, values) in features.items() if kind is not None}
 
 
 def list_contents(lists: Mapping[str, Sequence[Plain]]) -> Contents:
-    """Convert feature lists from the oracle to `Contents`; a list with several kinds gets the kind ``mixed``."""
+    """Replace the values of feature lists by their `repr`, so that tests can compare the lists.
+
+    If the features of one list differ in kind, the list gets the kind ``mixed`` and no values.
+    """
     contents: Contents = {}
     for name, frames in lists.items():
         kinds = sorted({kind for kind, _ in frames if kind is not None})
@@ -54,11 +57,12 @@ def list_contents(lists: Mapping[str, Sequence[Plain]]) -> Contents:
 
 
 def parse_contents(codec: NativeCodec, payload: bytes) -> Contents:
-    """Parse one payload with the native parser, one feature at a time; return its `Contents`."""
+    """Parse one payload with the native parser, one feature at a time; return kind and values of each feature."""
     packed = pack_payloads([payload])
     rows, fault = _core.survey(codec.kind, packed.data, packed.row_splits)
     if fault is not None:
-        raise OracleError(fault[0], fault[2])
+        fault_kind, _, offset, *_ = fault
+        raise OracleError(fault_kind, offset)
     contents: Contents = {}
     for key, is_list, kind, mixed, *_ in rows:
         if kind is None:

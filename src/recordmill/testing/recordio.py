@@ -163,7 +163,11 @@ def find_bad_padding(data: bytes) -> list[tuple[int, int]]:
 
 
 def find_resync_offsets(data: bytes, start: int = 0) -> list[int]:
-    """Return the offsets, from `start` on, at which a record can begin: aligned, with a magic word and cflag 0 or 1."""
+    """Return all offsets from `start` on at which a record can begin.
+
+    Such an offset is a multiple of 4. At this offset, there is a magic word, and then a cflag of 0 (whole record) or 1
+    (first part of a record).
+    """
     aligned = range(start + -start % 4, len(data) - HEADER_BYTES + 1, 4)
     return [
         offset for offset in aligned if data[offset : offset + 4] == MAGIC and data[offset + 7] >> 5 in (WHOLE, FIRST)

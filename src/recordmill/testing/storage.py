@@ -160,7 +160,7 @@ class Fault(Enum):
     EARLY_END = "early end"
 
     def limit_read(self, length: int) -> int:
-        """Return the number of bytes that a read of `length` bytes returns.
+        """Return the number of bytes that a faulty read returns if `length` bytes are requested.
 
         Parameters
         ----------

@@ -58,7 +58,7 @@ def payload_lists(*, min_payload_bytes: int = 0, max_records: int = 12) -> st.Se
 
 
 def values(kind: str) -> st.SearchStrategy[Value]:
-    """Draw one value of a kind, such as "int64"; extreme values are frequent."""
+    """Draw one value, often an extreme one. `kind` is a data type such as "int64"."""
     if kind == "bytes":
         return st.binary(max_size=20)
     if kind == "float32":
@@ -70,7 +70,7 @@ def values(kind: str) -> st.SearchStrategy[Value]:
 
 
 def features(kinds: Mapping[int, str] = EXAMPLE_KINDS, *, max_values: int = 6) -> st.SearchStrategy[Feature]:
-    """Draw one feature: either a kind and a list of values, which may be empty, or no kind and no values."""
+    """Draw one feature as (kind, values). The list of values may be empty. (None, []) is a feature without a kind."""
     kindless: st.SearchStrategy[Feature] = st.just((None, []))
     lists = [st.tuples(st.just(kind), st.lists(values(kind), max_size=max_values)) for kind in kinds.values()]
     return st.one_of(kindless, *lists)
@@ -123,7 +123,7 @@ def unusual_sequence_examples(draw: st.DrawFn) -> tuple[bytes, SequenceExample]:
 
 
 def damaged_messages() -> st.SearchStrategy[bytes]:
-    """Draw one message of any of the three types and mutate its bytes; the result may still be valid."""
+    """Draw an encoded Example, SequenceExample or OFRecord with mutated bytes. The message may still be valid."""
     intact = st.one_of(
         examples().map(encode_example),
         ofrecords().map(encode_ofrecord),
@@ -145,7 +145,7 @@ def image_headers() -> st.SearchStrategy[tuple[float | list[float], int, int, by
 
 @st.composite
 def chunks(draw: st.DrawFn, data: bytes) -> list[bytes]:
-    """Draw a division of `data` into consecutive pieces, which may be empty."""
+    """Split `data` at random offsets into chunks, which may be empty."""
     cuts = sorted(draw(st.lists(st.integers(0, len(data)), max_size=8)))
     return [data[start:end] for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True)]
 

@@ -53,7 +53,7 @@ def encode_unusual_sequence_example(
     """Encode a SequenceExample with this context and these feature lists in a valid but unusual way."""
     entries = []
     for name, steps in _shuffle(lists.items(), rng):
-        pieces = [_encode_field(1, b"".join(_encode_feature_pieces(step, EXAMPLE_KINDS, rng)), rng) for step in steps]
+        pieces = [_encode_field(1, b"".join(_encode_feature_fields(step, EXAMPLE_KINDS, rng)), rng) for step in steps]
         entries.append(_encode_field(1, _encode_entry(name, _insert_unknown_field(pieces, rng), rng), rng))
     halves = [_encode_message(1, _encode_entries(context, EXAMPLE_KINDS, rng), rng), _encode_message(2, entries, rng)]
     return b"".join(_shuffle(halves, rng))
@@ -65,16 +65,16 @@ def _encode_entries(features: Mapping[str, Feature], kinds: Mapping[int, str], r
         if rng.random() < 0.2:
             entries.append(
                 _encode_field(
-                    1, _encode_entry(name, _encode_feature_pieces(_random_feature(kinds, rng), kinds, rng), rng), rng
+                    1, _encode_entry(name, _encode_feature_fields(_random_feature(kinds, rng), kinds, rng), rng), rng
                 )
             )
-        entry, unusual = _encode_entry(name, _encode_feature_pieces(feature, kinds, rng), rng), rng.random() < 0.2
+        entry, unusual = _encode_entry(name, _encode_feature_fields(feature, kinds, rng), rng), rng.random() < 0.2
         if unusual and kinds is OFRECORD_KINDS:
             # The parser of OneFlow keeps map entries with unknown fields, unlike the parser of TensorFlow.
             entry += _random_unknown_field(rng, (1, VARINT), (2, FIXED64))
         entries.append(_encode_field(1, entry, rng))
         if unusual and kinds is not OFRECORD_KINDS:
-            dropped = _encode_entry(name, _encode_feature_pieces(_random_feature(kinds, rng), kinds, rng), rng)
+            dropped = _encode_entry(name, _encode_feature_fields(_random_feature(kinds, rng), kinds, rng), rng)
             entries.append(_encode_field(1, dropped + _random_unknown_field(rng, (1, VARINT), (2, FIXED64)), rng))
     return entries
 
@@ -89,12 +89,12 @@ def _encode_entry(name: str, value_pieces: list[bytes], rng: Random) -> bytes:
     return b"".join(_interleave(encoded_keys, encoded_values, rng))
 
 
-def _encode_feature_pieces(feature: Feature, kinds: Mapping[int, str], rng: Random) -> list[bytes]:
+def _encode_feature_fields(feature: Feature, kinds: Mapping[int, str], rng: Random) -> list[bytes]:
     kind, values = feature
     if kind is None:
         return _insert_unknown_field([], rng)
     (number,) = (number for number, name in kinds.items() if name == kind)
-    lists = [b"".join(_encode_list_pieces(kind, group, rng)) for group in _split_randomly(values, rng)]
+    lists = [b"".join(_encode_list_fields(kind, group, rng)) for group in _split_randomly(values, rng)]
     pieces = _insert_unknown_field([_encode_field(number, content, rng) for content in lists], rng)
     if rng.random() < 0.3:
         overridden = rng.choice([other for other in kinds.values() if other != kind])
@@ -102,10 +102,10 @@ def _encode_feature_pieces(feature: Feature, kinds: Mapping[int, str], rng: Rand
     return pieces
 
 
-def _encode_list_pieces(kind: str, values: Sequence[Value], rng: Random) -> list[bytes]:
+def _encode_list_fields(kind: str, values: Sequence[Value], rng: Random) -> list[bytes]:
     pieces = []
     for group in _split_randomly(values, rng):
-        encoded = [_encode_padded(kind, value, rng) for value in group]
+        encoded = [_encode_padded_value(kind, value, rng) for value in group]
         if kind == "bytes":
             pieces += [_encode_field(1, value, rng) for value in encoded]
         elif rng.random() < 0.5:
@@ -116,7 +116,7 @@ def _encode_list_pieces(kind: str, values: Sequence[Value], rng: Random) -> list
     return _insert_unknown_field(pieces, rng, (1, wrong_type))
 
 
-def _encode_padded(kind: str, value: Value, rng: Random) -> bytes:
+def _encode_padded_value(kind: str, value: Value, rng: Random) -> bytes:
     if WIRE_TYPES[kind] == VARINT and isinstance(value, int):
         return encode_varint(value, rng.choice((0, 0, rng.randint(1, MAX_VARINT_BYTES))))
     return encode_value(kind, value)

@@ -1,4 +1,4 @@
-"""Histograms whose bins have round edges, collected in one pass with bounded memory."""
+"""Histograms with round bin widths, such as 0.1, 20 or 500, collected in one pass with bounded memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Maximum number of bins in a finished histogram, and maximum number of narrower bins while numbers are added.
+# Maximum number of bins that `finish` returns, and maximum number of bins while numbers are added.
 _MAX_BINS, _MAX_NARROW_BINS = 32, 1024
 # Bin numbers below this magnitude are exact in float64.
 _MAX_NUMBER = 1 << 52
@@ -33,14 +33,17 @@ class HistogramCollector:
 
     def __init__(self, *, is_integer: bool) -> None:
         self._is_integer = is_integer
-        self._step = 0  # The width is 10 ** (step // 2), or twice that if the step is odd.
-        self._first = 0  # Number of the first bin; bin n begins at n times the width.
+        # The bin width is 10 ** (step // 2) if the step is even, and 2 * 10 ** (step // 2) if the step is odd.
+        self._step = 0
+        # Bin n begins at n * width. `_first` is the n of the first bin in `_counts`.
+        self._first = 0
         self._counts: NDArray[np.int64] = np.empty(0, np.int64)
-        self._covered = [math.inf, -math.inf]  # Edges of the first and the last bin.
+        # Left edge of the first bin, and right edge of the last bin.
+        self._covered = [math.inf, -math.inf]
         self._minimum, self._maximum = math.inf, -math.inf
 
     def add(self, values: NDArray[Any]) -> None:
-        """Add finite numbers."""
+        """Add finite numbers to the histogram."""
         for start in range(0, len(values), _SLICE):
             self._add_slice(np.asarray(values[start : start + _SLICE], np.float64))
 
@@ -57,13 +60,13 @@ class HistogramCollector:
         self._counts += np.bincount(bins - self._first, minlength=len(self._counts))
 
     def _choose_first_step(self, low: float, high: float) -> int:
-        """Return the step at which the search for the bin width begins, for numbers from `low` to `high`."""
+        """Return the step of the smallest bin width to try for numbers from `low` to `high`."""
         width = max(high / _MAX_NARROW_BINS - low / _MAX_NARROW_BINS, max(abs(low), abs(high)) / _MAX_NUMBER, _SMALLEST)
         step = 2 * math.floor(math.log10(width))
         return max(step, 0) if self._is_integer else step
 
     def _is_within_limit(self, low: float, high: float) -> bool:
-        """Return True if the limit of bins is not exceeded when bins for `low` to `high` are added."""
+        """Return True if the bin width is large enough to cover `low` to `high` in addition to the existing bins."""
         if max(abs(low), abs(high)) / _compute_width(self._step) > _MAX_NUMBER:
             return False
         first, last = map(int, _find_bins(np.array([low, high]), self._step))
@@ -72,7 +75,7 @@ class HistogramCollector:
         return last - first < _MAX_NARROW_BINS
 
     def _merge_bins(self) -> None:
-        """Merge neighboring bins so that they have the next larger width."""
+        """Multiply the bin width by 2 or 5 by merging bins, so that the width remains 1 or 2 times a power of ten."""
         factor = 5 if self._step % 2 else 2
         self._step += 1
         if len(self._counts):
@@ -96,12 +99,14 @@ class HistogramCollector:
             width = 1.0 if self._is_integer else max(abs(self._minimum) / 1000, _SMALLEST)
             edges = np.array([self._minimum, min(self._minimum + width, _LARGEST)])
             return {"edges": _to_json(edges), "counts": [int(self._counts.sum())]}
-        factor = next(factor for factor in _list_merge_factors(self._step) if self._count_merged(factor) <= _MAX_BINS)
+        factor = next(
+            factor for factor in _list_merge_factors(self._step) if self._count_bins_after_merge(factor) <= _MAX_BINS
+        )
         first, counts = _merge_counts(self._first, self._counts, factor)
         edges = _compute_left_edges(np.arange(first, first + len(counts) + 1) * factor, self._step)
         return {"edges": _to_json(edges), "counts": counts.tolist()}
 
-    def _count_merged(self, factor: int) -> int:
+    def _count_bins_after_merge(self, factor: int) -> int:
         return (self._first + len(self._counts) - 1) // factor - self._first // factor + 1
 
 
@@ -118,7 +123,7 @@ def _compute_width(step: int) -> float:
 
 
 def _compute_left_edges(bins: NDArray[np.int64], step: int) -> NDArray[np.float64]:
-    """Return the left edges of bins. Each edge is the float nearest to its decimal value, such as 0.3, if possible."""
+    """Return the left edges of bins, as accurate as possible: 0.3 instead of 0.30000000000000004."""
     numbers, exponent = bins * (1.0 + step % 2), step // 2
     with np.errstate(over="ignore"):
         edges: NDArray[Any] = numbers * 10.0**exponent if exponent >= 0 else numbers / 10.0**-exponent
@@ -135,7 +140,7 @@ def _find_bins(values: NDArray[np.float64], step: int) -> NDArray[np.int64]:
 
 
 def _merge_counts(first: int, counts: NDArray[np.int64], factor: int) -> tuple[int, NDArray[np.int64]]:
-    """Merge groups of `factor` bins; return the number of the first merged bin, and the counts."""
+    """Merge groups of `factor` bins. Return the index of the first merged bin, and the counts of all merged bins."""
     start = first // factor
     num_before = first - start * factor
     num_after = -(num_before + len(counts)) % factor
@@ -143,7 +148,7 @@ def _merge_counts(first: int, counts: NDArray[np.int64], factor: int) -> tuple[i
 
 
 def _list_merge_factors(step: int) -> list[int]:
-    """List how many bins can be merged so that the new width is 1, 2 or 5 times a power of ten."""
+    """Return the merge factors for which the width after merging is 1, 2 or 5 times a power of ten."""
     unit = 1 + step % 2
     widths = (digit * 10**exponent for exponent in range(5) for digit in (1, 2, 5))
     return [width // unit for width in widths if width % unit == 0]

@@ -48,7 +48,7 @@ class Job:
             raise Cancelled
 
     def advance(self, count: int) -> None:
-        """Count finished units of work; raise `Cancelled` if the job was cancelled."""
+        """Add `count` to the number of finished items; raise `Cancelled` if the job was cancelled."""
         self.check()
         self.done += count
 
@@ -61,7 +61,7 @@ class Job:
         self._thread.join(timeout)
 
     def to_json(self) -> dict[str, Any]:
-        """Return state and progress as JSON."""
+        """Return the state, progress and error of the job as JSON."""
         error = None if self.error is None else error_to_json(self.error)
         return {"state": self.state, "done": self.done, "total": self.total, "error": error}
 

@@ -19,7 +19,7 @@ from recordmill.types import Ragged
 
 _MASK_NAME = re.compile(r"(?:^|[/_.-])(?:mask|masks|segmentation|segmap|trimap|annotation)(?:$|[/_.-])", re.IGNORECASE)
 _BOX_NAME = re.compile(r"(?:^|[/_.-])(?:bbox|bboxes|box|boxes)$", re.IGNORECASE)
-# Names of the features with the edges of boxes, if each edge has its own feature, as in TensorFlow's detection files.
+# TensorFlow's detection files have four box features, one for each edge. Their names end in these words.
 _EDGES = ("xmin", "ymin", "xmax", "ymax")
 # TensorFlow Datasets stores boxes of this feature as ymin, xmin, ymax, xmax.
 _TFDS_BOXES = "objects/bbox"
@@ -34,7 +34,7 @@ def has_mask_name(name: str) -> bool:
 
 
 def find_overlays(position: int, example: Mapping[str, Any], classes: list[str] | None) -> list[dict[str, Any]]:
-    """Return the masks and boxes of a record, in the form of the response to ``api/record``."""
+    """Return the masks and boxes of a record as JSON for the response to ``api/record``."""
     overlays: list[dict[str, Any]] = [
         {
             "name": name,
@@ -104,7 +104,8 @@ def _to_fractions(edges: NDArray[np.float64], size: tuple[int, int] | None) -> l
     edges = edges[:_MAX_BOXES]
     if not len(edges) or not np.isfinite(edges).all():
         return None
-    if np.abs(edges).max() > 2:  # Edges above 2 are in pixels, because fractions exceed 1 only slightly.
+    # Fractions of the image size are at most slightly above 1, so boxes with an edge above 2 are in pixels.
+    if np.abs(edges).max() > 2:
         if size is None:
             return None
         edges = edges / np.array([*size, *size], np.float64)

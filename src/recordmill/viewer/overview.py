@@ -21,8 +21,8 @@ from recordmill.viewer.jobs import Job
 
 # If a dataset exceeds this number of records or bytes, only a sample of its records is read.
 _MAX_RECORDS, _MAX_BYTES = 100_000, 1 << 30
-# A sample consists of blocks of this many consecutive records. If there are many shards, blocks are smaller, so that
-# every shard contributes a block.
+# A sampled dataset is read in blocks of this many consecutive records. Blocks are smaller if there would otherwise be
+# fewer blocks than shards.
 _BLOCK_RECORDS = 64
 # Records above this size are omitted, because memory would contain several copies of each record.
 _MAX_RECORD_BYTES = 16 << 20
@@ -31,7 +31,7 @@ _NUM_LENGTHS = 1 << 16
 
 
 class Overview:
-    """Statistics of the records of shards. May be used by several threads.
+    """Statistics and histograms of the features of a dataset. Thread-safe.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Overview:
             job.check()
             readable = _omit_large_records(source, part)
             self._num_too_large += len(part) - len(readable)
-            outcome = source.apply(readable, _parse, "skip")
+            outcome = source.apply(readable, _parse_records, "skip")
             for _, parsed in outcome.results:
                 for records in parsed:
                     collector.add_records(records)
@@ -168,7 +168,7 @@ class _ValueHistograms:
         self.widths, self.heights = HistogramCollector(is_integer=True), HistogramCollector(is_integer=True)
 
     def add_numbers(self, values: NDArray[Any]) -> None:
-        """Add finite numbers."""
+        """Add finite numbers to the histogram of the feature."""
         if self.numbers is None:
             self.numbers = HistogramCollector(is_integer=values.dtype.kind != "f")
         self.numbers.add(values)
@@ -193,6 +193,6 @@ def _omit_large_records(source: ShardRecords, positions: Positions) -> Positions
     return positions[:0] if is_large else positions
 
 
-def _parse(codec: PayloadCodec, payloads: Ragged, rows: NDArray[np.int64]) -> list[ParsedRecords]:
+def _parse_records(codec: PayloadCodec, payloads: Ragged, rows: NDArray[np.int64]) -> list[ParsedRecords]:
     del rows
     return parse_exactly(codec, payloads)

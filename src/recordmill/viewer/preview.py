@@ -1,4 +1,4 @@
-"""Samples that a pipeline produces from one record, one per epoch: images with masks and boxes, and values as text."""
+"""Preview the samples that a pipeline produces from one record in several epochs."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ MAX_EPOCHS = 8
 _MAX_SAMPLES, _MAX_CACHED_BYTES = 32, 64 << 20
 # Maximum numbers of images per feature, boxes per image, and characters per value that are shown.
 _MAX_IMAGES, _MAX_BOXES, _MAX_CHARS = 16, 1000, 200
-# A keypoint is shown as a box. This is half the side length of the box, as a fraction of the image size.
+# A keypoint is shown as a box. Each edge has this distance from the keypoint, as a fraction of the image size.
 _KEYPOINT_RADIUS = 0.01
 
 
 class Preview:
-    """Samples that a pipeline produces from single records. May be used by several threads.
+    """The samples that a pipeline produces from individual records. Thread-safe.
 
     Stages that select, order or combine samples are omitted. The random parameters of a sample depend on
     the position of its record in the shards.

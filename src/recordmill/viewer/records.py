@@ -28,9 +28,9 @@ from recordmill.viewer.overlays import find_overlays, has_mask_name
 
 # The grid does not read records above this size.
 _MAX_CELL_BYTES = 16 << 20
-# Maximum numbers per cell of the grid: images, other features, and characters of a text.
+# Limits of a grid cell: number of images, number of other features, and number of characters per text.
 _MAX_CELL_IMAGES, _MAX_CELL_VALUES, _MAX_CELL_CHARS = 8, 4, 80
-# Maximum numbers on a record page: images of one feature, and characters of a text.
+# Limits of a record page: number of images per feature, and number of characters per text.
 _MAX_PAGE_IMAGES, _MAX_PAGE_CHARS = 256, 2000
 # Number of records that are read to find out which features contain images.
 _SAMPLE_RECORDS = 8
@@ -38,7 +38,7 @@ _KEY_FEATURES = ("key", "__key__", "name", "filename", "image/filename", "id", "
 
 
 class ViewedRecords:
-    """The records of a dataset as JSON. May be used by several threads.
+    """The records of a dataset as JSON. Thread-safe.
 
     A position is the index of a record among the records of all shards. If the dataset has stages that change samples,
     or is a mixture of datasets, its source records are shown.
@@ -55,7 +55,7 @@ class ViewedRecords:
 
     def __init__(self, dataset: Dataset) -> None:
         opened = open_records(dataset)
-        self.records, self.positions = _list_origin(opened) if isinstance(opened, Dataset) else opened
+        self.records, self.positions = _list_source_records(opened) if isinstance(opened, Dataset) else opened
         self.pipeline = dataset if any(not isinstance(stage, OrderStage) for stage in dataset.stages) else None
         self.classes = self.records.classes
         self.schema = {name: feature for part in self.records.collections for name, feature in part.schema.items()}
@@ -78,7 +78,7 @@ class ViewedRecords:
         return len(self.positions)
 
     def find(self, position: int) -> tuple[ShardCollection, int]:
-        """Return the collection that contains a record, and the position of the record in this collection."""
+        """Return the `ShardCollection` that contains a record, and the position of the record in this collection."""
         if not 0 <= position < len(self.records):
             raise IndexError(f"position {position} is out of range for {len(self.records):,} records")
         return self.records.find(position)
@@ -109,7 +109,7 @@ class ViewedRecords:
         return feature.count in (1, None) and not feature.sequence and name not in self.image_features
 
     def read_small_example(self, position: int) -> dict[str, Any]:
-        """Read the features in the schema from a record; raise LimitError if the record is too large for the grid."""
+        """Return a record, reduced to the features in the schema. Raise LimitError if the record is too large."""
         collection, record = self.find(position)
         size = collection.count_record_bytes(record)
         if size > _MAX_CELL_BYTES:
@@ -143,13 +143,13 @@ class ViewedRecords:
             if name not in shown
         ]
         return cell | {
-            **self._describe_names(example),
+            **self._describe_key_and_label(example),
             "images": images[:_MAX_CELL_IMAGES],
             "values": values[:_MAX_CELL_VALUES],
             "error": None,
         }
 
-    def _describe_names(self, example: dict[str, Any]) -> dict[str, Any]:
+    def _describe_key_and_label(self, example: dict[str, Any]) -> dict[str, Any]:
         key = None if self.key_feature is None else example.get(self.key_feature)
         label = _to_label(None if self.label_feature is None else example.get(self.label_feature))
         return {
@@ -172,7 +172,7 @@ class ViewedRecords:
             "record": number,
             "offset": offset,
             "num_bytes": collection.count_record_bytes(record),
-            "index": _find_index(reader),
+            "index": _find_index_path(reader),
             "sha256": None,
             "features": [],
             "overlays": [],
@@ -186,7 +186,7 @@ class ViewedRecords:
             return page | {"error": error.message}
         features = [self._describe_feature(position, name, value) for name, value in example.items()]
         overlays = find_overlays(position, example, self.classes)
-        return page | {**self._describe_names(example), "features": features, "overlays": overlays}
+        return page | {**self._describe_key_and_label(example), "features": features, "overlays": overlays}
 
     def _describe_feature(self, position: int, name: str, value: Any) -> dict[str, Any]:
         text, is_truncated = describe_value(value, _MAX_PAGE_CHARS)
@@ -200,7 +200,7 @@ class ViewedRecords:
             "name": name,
             "kind": find_value_kind(value),
             "shape": _find_shape(value),
-            "num_bytes": _count_bytes(value),
+            "num_bytes": _count_value_bytes(value),
             "text": text,
             "truncated": is_truncated,
             "images": images,
@@ -228,7 +228,7 @@ class ViewedRecords:
         return create_thumbnail(self.read_image(position, name, number))
 
 
-def _list_origin(dataset: Dataset) -> tuple[ShardRecords, Positions]:
+def _list_source_records(dataset: Dataset) -> tuple[ShardRecords, Positions]:
     collections = [source for source in dataset.pipeline.sources if isinstance(source, ShardCollection)]
     if not collections or len(collections) != len(dataset.pipeline.sources):
         hint = "open shards with rm.open, or write the samples to shards with rm.pack"
@@ -252,7 +252,7 @@ def _describe_paths(paths: list[str]) -> str:
 
 
 def list_images(value: Any) -> list[bytes]:
-    """Return the byte strings in a value that start with the signature of an image format."""
+    """Return the images in a feature value: each byte string that starts with the signature of an image format."""
     if isinstance(value, bytes):
         return [value] if find_image_format(value) else []
     if isinstance(value, list) or (isinstance(value, Ragged) and find_value_kind(value) == "bytes"):
@@ -281,12 +281,12 @@ def _find_shape(value: Any) -> list[int]:
     return [] if isinstance(value, bytes) else [len(value)]
 
 
-def _count_bytes(value: Any) -> int:
+def _count_value_bytes(value: Any) -> int:
     if isinstance(value, bytes):
         return len(value)
     if hasattr(value, "nbytes"):
         return int(value.nbytes)
-    return sum(map(_count_bytes, value))
+    return sum(map(_count_value_bytes, value))
 
 
 def _to_label(value: Any) -> int | float | str | None:
@@ -298,7 +298,7 @@ def _to_label(value: Any) -> int | float | str | None:
     return int(number) if float(number).is_integer() else number
 
 
-def _find_index(reader: Any) -> str | None:
+def _find_index_path(reader: Any) -> str | None:
     for storage, path in sidecar_locations(reader.shard.storage, reader.shard.paths[0]):
         if storage.exists(path):
             return path

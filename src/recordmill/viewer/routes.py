@@ -87,13 +87,13 @@ class Routes:
     def _get_thumbnail(self, request: Request, position: str, feature: str, number: str) -> Response:
         del request
         with self._readers:
-            data = self._records.create_thumbnail(*_parse_place(position, feature, number))
+            data = self._records.create_thumbnail(*_parse_image_arguments(position, feature, number))
         return Response(data, f"image/{find_image_format(data)}", headers=_CACHED)
 
     def _get_image(self, request: Request, position: str, feature: str, number: str) -> Response:
         del request
         with self._readers:
-            data = self._records.read_image(*_parse_place(position, feature, number))
+            data = self._records.read_image(*_parse_image_arguments(position, feature, number))
         return Response(data, f"image/{find_image_format(data)}")
 
     def _get_value(self, request: Request, position: str, feature: str) -> Response:
@@ -152,8 +152,8 @@ class Routes:
 
     def _get_preview_image(self, request: Request, position: str, epoch: str, feature: str, number: str) -> Response:
         del request
-        place = _parse_place(position, feature, number)
-        data = self._require_preview().encode_image(place[0], _parse_integer(epoch, "the epoch"), *place[1:])
+        parsed = _parse_image_arguments(position, feature, number)
+        data = self._require_preview().encode_image(parsed[0], _parse_integer(epoch, "the epoch"), *parsed[1:])
         return Response(data, "image/png")
 
     def _require_preview(self) -> Preview:
@@ -168,5 +168,5 @@ def _parse_integer(text: str, name: str) -> int:
     return int(text)
 
 
-def _parse_place(position: str, feature: str, number: str) -> tuple[int, str, int]:
+def _parse_image_arguments(position: str, feature: str, number: str) -> tuple[int, str, int]:
     return _parse_integer(position, "the position"), feature, _parse_integer(number, "the number of the image")

@@ -202,4 +202,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(response.body)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (name of the base class)
-        """Print nothing."""
+        """Do not log requests."""

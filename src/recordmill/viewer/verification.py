@@ -20,7 +20,7 @@ _MAX_FAULTS = 10_000
 
 
 class Verification:
-    """Verifies all bytes of shards, one shard after another. May be used by several threads.
+    """Verifies all bytes of shards, one shard after another. Thread-safe.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class _Faults:
         self.num_faults = 0
 
     def add(self, report: Report, reader: ShardReader, start: int) -> None:
-        """Add the faults of a shard whose first record is at position `start`."""
+        """Add the faults of one shard. `start` is the position of its first record in the dataset."""
         for fault in report.faults[: _MAX_FAULTS - len(self.listed)]:
             record = _find_record(fault, reader)
             position = None if record is None else start + record
@@ -91,7 +91,7 @@ def _verify_reader(collection: ShardCollection, reader: ShardReader) -> Report:
 
 
 def _find_record(fault: Fault, reader: ShardReader) -> int | None:
-    """Return the number of the record that contains the offset of a fault; None if there is no such record."""
+    """Return the position of the damaged record in its shard; None if the fault does not lie in a record."""
     index = reader.index
     if fault.offset is None:
         return None

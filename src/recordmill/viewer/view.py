@@ -59,7 +59,7 @@ class Viewer:
         self.close()
 
     def __repr__(self) -> str:
-        """Return the address."""
+        """Return ``<Viewer at URL>``, where URL is the address of the page."""
         return f"<Viewer at {self.url}>"
 
 

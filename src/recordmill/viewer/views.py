@@ -56,7 +56,7 @@ class Views:
         return identifier
 
     def get(self, identifier: str) -> Job:
-        """Return the job of a view; raise KeyError if the view does not exist."""
+        """Return the job that computes a view; raise KeyError if the view does not exist."""
         with self._lock:
             if identifier not in self._jobs:
                 raise KeyError(f"there is no view {identifier!r}")
@@ -64,7 +64,7 @@ class Views:
             return self._jobs[identifier]
 
     def describe(self, identifier: str) -> dict[str, Any]:
-        """Return the state of a view."""
+        """Describe a view as JSON: computation state, progress, number of records, number of skipped records."""
         job = self.get(identifier)
         positions, num_skipped = job.result or (None, 0)
         num_records = None if positions is None else len(positions)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import recordmill.compat.tensorflow as tf
-from recordmill.compat.tensorflow.keras.callbacks import AtomicModel, complete_file_name
+from recordmill.compat.tensorflow.keras.callbacks import AtomicModel, add_required_suffix
 
 
 def write(folder: Path, *names: str) -> None:
@@ -66,7 +66,7 @@ def test_latest_checkpoint_rejects_format_of_tensorflow(tmp_path) -> None:
     ],
 )
 def test_complete_file_name_appends_suffix_of_keras(name, weights_only, expected) -> None:
-    assert complete_file_name(name, weights_only=weights_only) == expected
+    assert add_required_suffix(name, weights_only=weights_only) == expected
 
 
 class Model:

@@ -30,7 +30,7 @@ def test_cond_and_switch_case_choose_per_element() -> None:
         )
 
     dataset = tf.data.Dataset.range(10).map(function)
-    assert "control.cond calls functions" in dataset.explain()
+    assert "control.cond calls Python functions" in dataset.explain()
     for number, (found, (inner, chosen)) in enumerate(dataset.as_numpy_iterator()):
         assert found == (number * 2 if number % 2 == 0 and number <= 4 else number)
         assert inner == (

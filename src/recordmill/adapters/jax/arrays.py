@@ -140,7 +140,7 @@ class ArrayConverter:
         )
 
     def _replication_error(self, name: str, num_rows: int, result: Any) -> ValueError:
-        """Create the error for a sharding that replicates rows among processes with different batches."""
+        """Return the error for a sharding that replicates rows across processes that load different batches."""
         first = min(shard.index[0].start or 0 for shard in result.addressable_shards)
         return ValueError(
             f"{self._world_size} processes with {num_rows} rows each produced only {len(result)} rows of feature "

@@ -153,7 +153,7 @@ def _count_sharding_parts(sharding: Any) -> int:
 
 
 def _partial_batch_size(dataset: rm.Dataset, world_size: int) -> int:
-    """Return the size of an incomplete last batch, summed over all ranks; 0 if it is complete or unknown."""
+    """Return the size of an incomplete last batch, summed over all ranks; 0 if there is none or its size is unknown."""
     sampler = dataset.create_sampler(0, world_size)
     if sampler.length is None or sampler.last != "keep" or dataset.pipeline.has_filter:
         return 0

@@ -11,7 +11,7 @@ class TrainingData(Protocol):
     """Interface of a data source to which the callback reports the progress of ``fit``."""
 
     def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:
-        """Prepare for an epoch of ``fit``; `last` is its last epoch, and `steps` the number of batches per epoch."""
+        """Prepare for an epoch of ``fit``; `last` is the last epoch of ``fit``, and `steps` the batches per epoch."""
         ...
 
     def batch_ends(self, batch: int) -> None:

@@ -106,7 +106,7 @@ class PyDataset:
         self._requested.clear()
 
     def on_epoch_begin(self) -> None:
-        """Raise RuntimeError if `fit` continues after a resumed, shorter epoch; Keras calls this method."""
+        """Raise RuntimeError if ``fit`` starts another epoch after a resumed epoch; Keras calls this method."""
         if self._has_ended_resumed_epoch:
             raise RuntimeError(
                 "fit uses the length of the resumed epoch for all epochs: finish the resumed epoch with "
@@ -115,7 +115,7 @@ class PyDataset:
 
     def on_epoch_end(self) -> None:
         """Switch to the next epoch if the current epoch is complete; Keras calls this method."""
-        # Keras also calls this method after it has requested a single batch to build a model.
+        # To build a model, Keras requests a single batch and then calls this method, but the epoch is not complete.
         is_resumed, is_complete = self._start > 0, len(self._requested) == len(self)
         if is_complete and len(self):
             self.set_epoch(self._epoch + 1)

@@ -55,7 +55,7 @@ class Stream:
             raise TypeError("loader must be a recordmill.Loader, got a Dataset; pass dataset.loader()")
         self._loader = loader
         self._select_features = Selection(x, y, sample_weight)
-        # States after the batches that Keras has requested but on which the model was not trained yet.
+        # The state after each batch that Keras has requested but on which the model was not trained yet.
         self._pending: deque[dict[str, Any]] = deque()
         self._trained: dict[str, Any] | None = None
         self._start: dict[str, Any] | None = None

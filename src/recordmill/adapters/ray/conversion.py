@@ -86,29 +86,31 @@ def convert(
     check_option_names("convert", options, [field.name for field in fields(ConvertOptions)])
     for name in _OMITTED:
         if name in options:
-            raise TypeError(f"convert() on Ray does not support {name!r}, because it uses all CPUs of the cluster")
+            raise TypeError(
+                f"convert() on Ray does not support {name!r}, because Ray tasks replace local workers; omit {name}="
+            )
     tasks = TaskOptions(num_cpus, memory, max_retries)
     writer = create_writer(absolute_paths(source), absolute_path(check_path(destination)), ConvertOptions(**options))
     if not isinstance(writer, ShardsWriter):
         raise TypeError("convert() on Ray takes paths of shards, not a dataset")
     runner = TaskRunner(_convert_chunk, writer.converter, tasks)
     writer.run = replace(writer.run, workers=2 * runner.count_tasks())
-    writer.start_workers = lambda *_: _convert_in_tasks(runner)
+    writer.start_workers = lambda *_: _create_chunk_converter(runner)
     return writer.write(Progress(writer.num_records, progress))
 
 
 @contextmanager
-def _convert_in_tasks(runner: TaskRunner) -> Iterator[ConvertChunk]:
+def _create_chunk_converter(runner: TaskRunner) -> Iterator[ConvertChunk]:
     """Return a function that converts a chunk in a task and waits for the result. Several threads may call it."""
 
-    def convert_chunk(positions: Positions, first: int) -> ConvertedChunk:
+    def convert_in_task(positions: Positions, first: int) -> ConvertedChunk:
         result = runner.call(positions, first)
         if isinstance(result, TaskFailure):
             raise_failure(result)
         assert isinstance(result, ConvertedChunk)  # noqa: S101 (the result of _convert_chunk)
         return result
 
-    yield convert_chunk
+    yield convert_in_task
 
 
 def _convert_chunk(converter: Converter, positions: Positions, first: int) -> ConvertedChunk:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from recordmill.shards.collection import ShardCollection
     from recordmill.shards.paths import Paths
 
-# Number of bytes of stored records that are read at once. Decoded images take about ten times as many bytes.
+# Approximate maximum size of the records in one Arrow table: without decoding, and with decoding. Both sizes are bytes
+# as stored. The second size is smaller, because decoded images take about ten times as many bytes.
 _BLOCK_BYTES = 16 << 20
 _DECODED_BLOCK_BYTES = 2 << 20
 
@@ -49,7 +50,9 @@ class Segment:
 
 
 def divide_shards(shards: Sequence[tuple[tuple[str, ...], NDArray[np.int64]]], num_tasks: int) -> list[list[Segment]]:
-    """Divide the records of shards, in order, into lists of segments. All lists have about the same number of bytes.
+    """Divide the records of shards among tasks; return a list of segments for each task.
+
+    All lists have about the same number of bytes. The order of the records stays the same.
 
     Parameters
     ----------
@@ -189,7 +192,7 @@ def _create_datasource_class() -> Any:
             self._shards, self._source, self._row_bytes = shards, source, row_bytes
 
         def estimate_inmemory_data_size(self) -> int:
-            """Return the number of bytes in all blocks."""
+            """Return an estimate of the size of all rows in memory, in bytes."""
             return sum(int(lengths.sum()) + len(lengths) * self._row_bytes for _, lengths in self._shards)
 
         def get_read_tasks(self, parallelism: int, per_task_row_limit: int | None = None, *_: Any, **__: Any) -> Any:
@@ -209,14 +212,14 @@ def _create_datasource_class() -> Any:
                 "size_bytes": sum(segment.num_bytes for segment in segments) + num_rows * self._row_bytes,
                 "input_files": [path for segment in segments for path in segment.files],
             }
-            # Set all other fields to None, because they differ between versions of Ray.
+            # The fields differ between versions of Ray. Set each field that is not in `known` to None.
             return BlockMetadata(**{field.name: known.get(field.name) for field in fields(BlockMetadata)})
 
     return RecordmillDatasource
 
 
 def _read_segments(source: _ReadOptions, segments: list[Segment]) -> Iterator[pa.Table]:
-    """In a worker, read the records of segments and yield them as tables of limited size."""
+    """Read segments in a worker; yield their records as Arrow tables of limited size."""
     block_bytes = _DECODED_BLOCK_BYTES if source.specs else _BLOCK_BYTES
     for segment in segments:
         dataset = rm.open(segment.files, **source.options)

@@ -1,4 +1,4 @@
-"""`pack` on a Ray cluster: each task packs one part of a plan."""
+"""`pack` on a Ray cluster: each task packs one part of a `PackPlan`, usually one shard."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def pack(
 
 
 def _pack_part(shared: tuple[PackPlan, int], part: int) -> int:
-    """Pack a part in a worker; return the number of its images."""
+    """Pack one part of a `PackPlan` in a worker; return the number of its images."""
     plan, workers = shared
     result = rm.pack_part(plan, part, workers=workers)
     return result.num_records + result.num_skipped

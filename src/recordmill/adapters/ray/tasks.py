@@ -1,4 +1,4 @@
-"""Run functions as Ray tasks: limit the number of concurrent tasks, and repeat tasks whose worker or node has died."""
+"""Run functions as Ray tasks: limit the number of concurrent tasks, and retry tasks whose worker or node has died."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MEMORY_HINT = "reserve memory for each task with memory=, so that fewer tasks r
 
 @dataclass(frozen=True, slots=True)
 class TaskOptions:
-    """Resources of each task, and maximum number of repetitions of a task.
+    """Resources and maximum number of retries of each task.
 
     Parameters
     ----------
@@ -77,11 +77,12 @@ class TaskRunner:
         self._ray, self._options = import_ray(), options
         self._function, self._shared = function, self._ray.put(shared)
         self._slots, self._counted = 0, -_WAIT_S
-        # If a task is killed for lack of memory, Ray repeats it without limit. Therefore, repetitions are counted here.
+        # Without max_retries=0, Ray would retry a task without limit if it is killed for lack of memory. Instead, this
+        # class retries tasks and counts the retries.
         self._task = self._ray.remote(num_cpus=options.num_cpus, memory=options.memory, max_retries=0)(_call_in_worker)
 
     def run(self, inputs: Sequence[Any]) -> Generator[tuple[int, Any]]:
-        """Call the function with each input; yield the position of the input and the result as soon as a task ends.
+        """Call the function with each input. When a task ends, yield the position of the input and the result.
 
         A result is a `TaskFailure` if the function raised an error. If the caller closes the generator, running tasks
         are cancelled.
@@ -99,7 +100,7 @@ class TaskRunner:
                     position = running.pop(reference)
                     try:
                         result = self._fetch_result(reference)
-                    except self._list_crash_errors() as error:
+                    except self._list_crash_error_types() as error:
                         attempts[position] = attempts.get(position, 0) + 1
                         if attempts[position] <= self._options.max_retries:
                             running[self._submit(inputs[position])] = position
@@ -107,7 +108,7 @@ class TaskRunner:
                         result = TaskFailure(_describe_crash(error, attempts[position]), "a worker")
                     yield position, result
         finally:
-            self._cancel(list(running))
+            self._cancel_tasks(list(running))
 
     def call(self, *args: Any) -> Any:
         """Call the function once and wait for its result, which may be a `TaskFailure`."""
@@ -116,7 +117,7 @@ class TaskRunner:
             reference = self._task.remote(self._function, self._shared, *args)
             try:
                 return self._fetch_result(reference)
-            except self._list_crash_errors() as error:
+            except self._list_crash_error_types() as error:
                 crash = error
         return TaskFailure(_describe_crash(crash, num_attempts), "a worker")
 
@@ -136,7 +137,7 @@ class TaskRunner:
         errors = self._ray.exceptions
         try:
             return self._ray.get(reference)
-        except self._list_crash_errors():
+        except self._list_crash_error_types():
             raise
         except errors.RayError as error:
             cause = getattr(error, "cause", None)
@@ -145,11 +146,11 @@ class TaskRunner:
     def _submit(self, value: Any) -> Any:
         return self._task.remote(self._function, self._shared, value)
 
-    def _list_crash_errors(self) -> tuple[type[Exception], ...]:
+    def _list_crash_error_types(self) -> tuple[type[Exception], ...]:
         errors = self._ray.exceptions
         return (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError, errors.ObjectLostError)
 
-    def _cancel(self, references: list[Any]) -> None:
+    def _cancel_tasks(self, references: list[Any]) -> None:
         for reference in references:
             self._ray.cancel(reference)
         if references:

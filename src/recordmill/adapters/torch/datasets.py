@@ -155,8 +155,8 @@ class MapDataset:
         """Return the element at a position as tensors (see `tensors`); negative positions count from the end."""
         if isinstance(position, list | tuple):
             raise TypeError(
-                f"position must be an integer, got {position!r:.60}; to read lists of positions, pass their sampler "
-                "to the DataLoader as batch_sampler="
+                f"position must be an integer, got {position!r:.60}; if a sampler yields lists of positions, "
+                "pass the sampler to the DataLoader as batch_sampler="
             )
         return self._read_elements([position])[0]
 
@@ -268,7 +268,8 @@ class WorkerIterator:
             raise
         if self._num_left is not None:
             self._num_left -= 1
-            if not self._num_left:  # A caller that knows the length may stop here.
+            # A caller that knows the number of batches may never call this method again after the last batch.
+            if not self._num_left:
                 self._report_end()
         # Each of the other workers returns one batch before this worker returns its next batch.
         self._turn = self._count - 1
@@ -280,7 +281,7 @@ class WorkerIterator:
             self._epoch.count_ended_iteration()
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state after the last batch.
+        """Return the state after the most recently returned batch.
 
         Returns
         -------
@@ -319,7 +320,8 @@ class WorkerIterator:
                 kind="bad_state",
                 expected=f"num_workers={self._count}",
                 found=f"num_workers={count}",
-                hint=f"set num_workers={count}, or use recordmill.torch.loader, whose states fit any number of threads",
+                hint=f"set num_workers={count}, or use recordmill.torch.loader, whose states can be loaded with any "
+                "number of threads",
             )
 
 

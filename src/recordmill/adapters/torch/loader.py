@@ -89,7 +89,7 @@ def _prefetch_transfers(transfer: Transfer, batches: Iterator[BatchAndState]) ->
 
 
 class Transfer:
-    """Moves the tensors of a batch to a device or into page-locked memory; the move is complete when `start` returns.
+    """Moves the tensors of a batch to a device or into page-locked memory; `start` returns after the move.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Transfer:
         self._move = move
 
     def start(self, batch: Any) -> Any:
-        """Move the tensors of a batch, in any thread; return the argument to pass to `finish`."""
+        """Move the tensors of a batch; return the argument of `finish`. Any thread may call this method."""
         return map_leaves(lambda value: self._move(value) if _is_tensor(value) else value, batch)
 
     def finish(self, started: Any) -> Any:

@@ -12,7 +12,8 @@ from recordmill.compat.mxnet.context import Context, cpu, gpu
 importlib.import_module(f"{__name__}.nd.image")
 img, ndarray, rnd = image, nd, random
 sys.modules[f"{__name__}.ndarray"] = nd  # Supports ``import mxnet.ndarray as nd``.
-# The version of MXNet that this package follows.
+
+# Version of MXNet whose interface this package provides.
 __version__ = "1.9.1"
 
 _TRAINING = (

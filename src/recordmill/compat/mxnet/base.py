@@ -82,7 +82,11 @@ def convert_errors(**parts: Any) -> Iterator[None]:
 def create_module_getattr(
     module: str, hints: Mapping[str, str], default_hint: str | None = None
 ) -> Callable[[str], Any]:
-    """Create the ``__getattr__`` of a module. It raises AbsentError for a name with a hint, else AttributeError."""
+    """Create the ``__getattr__`` of a module, which raises an error for each missing name.
+
+    The error is an AbsentError if `hints` contains the name, or if `default_hint` is given and the name is public.
+    Otherwise, the error is a plain AttributeError.
+    """
 
     def raise_unsupported(name: str) -> Any:
         hint = hints.get(name, None if name.startswith("_") else default_hint)

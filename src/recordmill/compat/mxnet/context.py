@@ -8,7 +8,7 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """``mx.Context``: type and number of a device; using it in a ``with`` statement has no effect."""
+    """``mx.Context``: type and number of a device. A ``with`` statement that uses a Context has no effect."""
 
     device_type: str = "cpu"
     device_id: int = 0

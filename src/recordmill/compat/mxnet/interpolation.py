@@ -12,9 +12,9 @@ Ints = NDArray[np.int64]
 Size = tuple[int, int]
 
 NEAREST, BILINEAR, BICUBIC, AREA, LANCZOS = range(5)
-# Method number that selects a method by size: bicubic if both sides grow, area if both shrink, else bilinear.
+# BY_SIZE selects the method for each image: bicubic if both sides grow, area if both sides shrink, else bilinear.
 BY_SIZE = 9
-# Method number that selects one of the methods 0 to 4 at random.
+# RANDOM selects one of the methods 0 to 4 at random.
 RANDOM = 10
 METHODS = (NEAREST, BILINEAR, BICUBIC, AREA, LANCZOS, BY_SIZE, RANDOM)
 KERNELS = ("opencv:nearest", "opencv:bilinear", "opencv:cubic", "opencv:area", "opencv:lanczos4")

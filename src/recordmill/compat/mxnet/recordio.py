@@ -26,8 +26,10 @@ _HEADER = struct.Struct(_IR_FORMAT)
 # JPEG markers of frame headers: SOF0 to SOF15, except the three markers in this range with other meanings.
 _FRAME_MARKERS = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 _JPEG, _PNG = b"\xff\xd8", b"\x89PNG"
-# Offset of the color type in a PNG file, the color type of gray, and the bytes for bit depth 8 and this color type.
-_PNG_COLOR_TYPE, _PNG_GRAY, _PNG_GRAY_8 = 25, 0, b"\x08\x00"
+# Offset of the color type in a PNG file. The byte before it is the bit depth.
+_PNG_COLOR_TYPE = 25
+# Color type of a gray image. Bit depth and color type of a gray image with 8 bits per pixel.
+_PNG_GRAY, _PNG_GRAY_8 = 0, b"\x08\x00"
 _FORMATS_WITH_ALPHA = ("PNG", "WEBP", "TIFF")
 
 HEADER = namedtuple("HEADER", ["flag", "label", "id", "id2"])  # noqa: PYI024 (programs call _replace)
@@ -260,7 +262,10 @@ def pack_img(header: Any, img: Any, quality: int = 95, img_fmt: str = ".jpg") ->
 
 
 def unpack_img(s: bytes, iscolor: int = -1) -> tuple[Any, NDArray[Any] | None]:
-    """Return the header and the decoded image of a record. Like ``cv2.imdecode``: blue first, None on failure."""
+    """``mx.recordio.unpack_img``: return the header and the decoded image (blue first) of a record.
+
+    The image is None if decoding fails, as in ``cv2.imdecode``.
+    """
     if iscolor not in _DECODERS:
         raise ValueError(f"iscolor must be -1, 0 or 1, got {iscolor}")
     header, data = unpack(s)
@@ -300,7 +305,7 @@ def _is_color_jpeg(data: bytes) -> bool:
         marker, length = data[offset + 1], int.from_bytes(data[offset + 2 : offset + 4], "big")
         if marker in _FRAME_MARKERS:
             return data[offset + 9] > 1
-        offset += 1 if marker == 0xFF else 2 + length  # Any number of 0xFF may precede a marker.
+        offset += 1 if marker == 0xFF else 2 + length  # A JPEG marker can start with several 0xFF bytes.
     return False
 
 
@@ -342,7 +347,7 @@ def _create_pillow_image(module: Any, pixels: NDArray[Any], name: str) -> Any:
 
 
 def _to_encodable_pixels(pixels: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return contiguous pixels without a last axis of length 1; raise if the image format cannot store the pixels."""
+    """Return contiguous pixels, and drop a last axis of length 1; raise if the image format cannot store the pixels."""
     if pixels.ndim == 3 and pixels.shape[2] == 1:
         pixels = pixels[:, :, 0]
     is_deep = pixels.dtype == np.uint16 and name == "PNG" and pixels.ndim == 2

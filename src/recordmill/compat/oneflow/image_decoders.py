@@ -27,7 +27,8 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Channels = Literal["rgb", "bgr", "gray"]
 _CHANNELS: dict[str, Channels] = {"RGB": "rgb", "BGR": "bgr", "GRAY": "gray"}
-_CROP_STAGE = 20_000  # Unique to this module, so that other modules draw different random numbers.
+# No other random operation has this stage number. Operations with the same seed therefore draw different numbers.
+_CROP_STAGE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,12 @@ class CropWindowSampler:
         """Return one window (x, y, width, height) per image size (height, width)."""
         numbers = draws.uniform(np.arange(len(sizes)), _CROP_STAGE, 2 * self.num_attempts + 2)
         whole = np.ascontiguousarray(sizes[:, ::-1])
-        sides = self._draw_sides(whole, numbers[:, 0:-2:2], numbers[:, 1:-2:2])
+        sides = self._draw_crop_sizes(whole, numbers[:, 0:-2:2], numbers[:, 1:-2:2])
         corners = (numbers[:, -2:] * (whole - sides + 1)).astype(np.int64)
         return np.concatenate([corners, sides], axis=1)
 
-    def _draw_sides(self, whole: Ints, first: Floats, second: Floats) -> Ints:
-        """Return the first random (width, height) that fits into each image; if none fits, the largest allowed size."""
+    def _draw_crop_sizes(self, whole: Ints, first: Floats, second: Floats) -> Ints:
+        """Return one (width, height) per image: the first random size that fits, or else the largest allowed size."""
         low, high = np.log(self.aspect_ratio)
         area = whole.prod(axis=1)[:, None] * (self.area[0] + (self.area[1] - self.area[0]) * first)
         ratio = np.exp(low + (high - low) * second)
@@ -57,7 +58,10 @@ class CropWindowSampler:
         return np.asarray(np.where(fits.any(axis=1)[:, None], chosen, self.compute_largest_sizes(whole)))
 
     def compute_largest_sizes(self, whole: Ints) -> Ints:
-        """Return the largest allowed (width, height) in each image; intermediate values are truncated as in OneFlow."""
+        """Return the largest (width, height) in each image within the limits of area and aspect ratio.
+
+        Every computed length is truncated to an integer, as in OneFlow.
+        """
         width, height = whole.T
         low, high = np.asarray(self.aspect_ratio, np.float32)
         ratio = width.astype(np.float32) / height.astype(np.float32)
@@ -144,7 +148,7 @@ class OFRecordImageDecoder(Module):
     def forward(self, records: RecordBatch) -> ImageBuffer:
         """Return the images of a batch of records; they are decoded when their pixels are first used."""
         strings = self._parser.parse_strings(records)
-        # An invalid image has size 0, which becomes 1 here. Decoding the image later raises the error.
+        # An invalid image has size 0. The size becomes 1 here; `EncodedImages.decode` raises the error for the image.
         sizes = np.maximum(rm.image_sizes(strings, like="opencv", orientation="ignore"), 1)
         windows = self._choose_crop_windows(sizes)
         return ImageBuffer(EncodedImages(self._parser.name, strings, windows, self._channels, records.locations))
@@ -154,7 +158,7 @@ class OFRecordImageDecoder(Module):
 
 
 class OFRecordImageDecoderRandomCrop(OFRecordImageDecoder):
-    """``flow.nn.OFRecordImageDecoderRandomCrop``: decode a random window of each image in one feature."""
+    """``flow.nn.OFRecordImageDecoderRandomCrop``: decode a random crop of the image in each record."""
 
     def __init__(
         self,

@@ -61,7 +61,8 @@ def _print_settings(options: argparse.Namespace) -> None:
 
 def _pack_images(options: argparse.Namespace) -> None:
     first = _read_first_image_name(options.label_dir)
-    # Image names in the label file are relative to the image root or to the current folder.
+    # If the first image name is an existing path, all names are used as paths. Otherwise, they are relative to
+    # `image_root`.
     root = None if first and os.path.exists(first) else options.image_root
     source = rm.LabelFile(options.label_dir, root, allow_outside=True)
     paths = source.rows().paths()
@@ -96,7 +97,10 @@ def _pack_images(options: argparse.Namespace) -> None:
 
 
 def _read_first_image_name(label_file: str) -> str | None:
-    """Return the image name on the first line of a label file, or None if it is invalid; packing reports this later."""
+    """Return the image name on the first line of a label file, or None if there is no name.
+
+    An invalid line raises no error here, because `rm.pack` reports invalid lines.
+    """
     with open(label_file, encoding="utf-8-sig") as file:
         try:
             found = json.loads(file.readline())

@@ -17,7 +17,7 @@ class _ResultMixin:
     """Mixin with the methods that OneFlow adds to the result of a ``flow.global_function``."""
 
     def get(self, *args: Any) -> Any:
-        """Return the result itself; with arguments, behave like `dict.get`."""
+        """Return the result itself. With arguments, call `dict.get`, because a result can be a dict."""
         return super().get(*args) if args else self  # type: ignore[misc]
 
     def async_get(self, callback: Callable[[Any], Any]) -> None:
@@ -50,7 +50,11 @@ def _add_get_methods(value: Any) -> Any:
 
 
 def global_function(type: Any = "predict", function_config: Any = None) -> Any:  # noqa: A002 (OneFlow's name)
-    """Decorator: convert results to NumPy arrays if the return type is annotated, else add the method `get`."""
+    """Decorator that converts the results of a function.
+
+    If the function has a return annotation, its results become NumPy arrays. Otherwise, its results get the methods
+    `get` and `async_get`.
+    """
     del function_config
     if callable(type):
         return _convert_results(type)

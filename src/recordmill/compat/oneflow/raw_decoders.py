@@ -17,7 +17,11 @@ from recordmill.types import Ragged
 
 
 def cast_like_c(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Convert values like C on x86: truncate fractions; floats out of range become the smallest integer."""
+    """Convert numbers to `dtype` as C does on x86.
+
+    If `dtype` is an integer type, floats are first converted to int32, or to int64 if `dtype` has 8 bytes. Fractions
+    are truncated, and a float outside the range of this integer type becomes its smallest value.
+    """
     if values.dtype.kind != "f" or dtype.kind not in "iu":
         with np.errstate(over="ignore"):
             return values.astype(dtype)
@@ -66,7 +70,7 @@ class OFRecordRawDecoder(Module):
         counts = np.diff(rows.row_splits)
         wrong = np.flatnonzero(counts != self._count)
         if len(wrong) and not self.truncate and kind != "bytes_list":
-            self._raise_count_error(int(counts[wrong[0]]), records.locations[wrong[0]])
+            self._raise_value_count_error(int(counts[wrong[0]]), records.locations[wrong[0]])
         return cast_like_c(rows.to_padded(0, self._count) if len(wrong) else rows.data, self.dtype)
 
     def _decode_record(self, records: RecordBatch, position: int) -> NDArray[Any]:
@@ -74,13 +78,13 @@ class OFRecordRawDecoder(Module):
         if kind == "bytes_list":
             found = np.frombuffer(found, np.int8)
         elif len(found) != self._count and not self.truncate:
-            self._raise_count_error(len(found), records.locations[position])
+            self._raise_value_count_error(len(found), records.locations[position])
         values = np.zeros(self._count, self.dtype)
         used = found[: self._count]
         values[: len(used)] = cast_like_c(used, self.dtype)
         return values
 
-    def _raise_count_error(self, found: int, location: Location) -> NoReturn:
+    def _raise_value_count_error(self, found: int, location: Location) -> NoReturn:
         check = f"Check failed: sample_elem_cnt == list.value_size() ({self._count} vs. {found})"
         self._parser.raise_feature_error(location, check, f"{self._count} values", found)
 

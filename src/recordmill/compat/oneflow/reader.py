@@ -22,7 +22,7 @@ from recordmill.types import Ragged
 
 _HEADER_BYTES = 8
 _SHUFFLED_AT_ONCE = 64
-# Reading a dataset of fewer bytes than this takes less time than starting a thread.
+# Datasets of at least this many bytes are read by a thread. Reading fewer bytes is faster than starting a thread.
 _LARGE_BYTES = 1 << 20
 
 
@@ -37,7 +37,7 @@ def get_world_size() -> int:
 
 
 def assign_parts(num_parts: int, rank: int, world_size: int) -> range:
-    """Return the numbers of the parts of process `rank`; the first processes get the remaining parts."""
+    """Return the part numbers of process `rank`; if the division has a remainder, the first processes get one more."""
     if not 0 <= rank < world_size:
         raise ValueError(f"RANK must be at least 0 and less than WORLD_SIZE ({world_size}), got {rank}")
     if world_size > num_parts:
@@ -56,7 +56,7 @@ class _RecordLocator:
         self._offset, self._part, self._record = 0, -1, 0
 
     def locate(self, payloads: Ragged) -> list[Location]:
-        """Return the locations of the next records; `payloads` continues where the previous call stopped."""
+        """Return the locations of the given records, which must follow the records of the previous call."""
         sizes = np.diff(payloads.row_splits) + _HEADER_BYTES
         offsets = self._offset + np.concatenate(([0], np.cumsum(sizes)))
         self._offset = int(offsets[-1])
@@ -212,7 +212,7 @@ class _BatchIterator:
         try:
             found = rm.parse_payloads(batch.payloads, features, payload="ofrecord") if features else {}
         except RecordmillError:
-            # The error is ignored, because the decoder parses its feature again and raises an error with the location.
+            # The error is ignored here. The decoder parses the batch again and raises an error that names the record.
             found = {}
         parsed = {name: (features[name], column) for name, column in found.items()}
         return RecordBatch(batch.payloads, batch.locations, self._features, parsed)
@@ -221,14 +221,14 @@ class _BatchIterator:
         chunks: list[RecordBatch] = []
         missing = self._batch_size
         while missing:
-            chunk = self._read_next_chunk() if self._rest is None else self._rest
+            chunk = self._read_next_records() if self._rest is None else self._rest
             used = min(missing, len(chunk))
             chunks.append(chunk if used == len(chunk) else chunk.slice(0, used))
             self._rest = None if used == len(chunk) else chunk.slice(used, len(chunk))
             missing -= used
         return _concatenate_batches(chunks)
 
-    def _read_next_chunk(self) -> RecordBatch:
+    def _read_next_records(self) -> RecordBatch:
         if self._error is not None:
             raise self._error
         try:

@@ -46,7 +46,7 @@ class RecordBatch:
 
     @property
     def shape(self) -> tuple[int]:
-        """Shape of the batch: the number of records."""
+        """Shape of the batch: a tuple that contains the number of records."""
         return (len(self.locations),)
 
     def __len__(self) -> int:
@@ -58,7 +58,7 @@ class RecordBatch:
 
 
 def copy_with_location(error: RecordmillError, location: Location) -> RecordmillError:
-    """Return a copy of the error with the path, the position and the offset of its record."""
+    """Return a copy of the error with `location`, the location of the invalid record."""
     parts = error.parts() | {"shard": location.shard, "record": location.record, "offset": location.offset}
     return type(error)(error.message, **parts)
 
@@ -68,11 +68,14 @@ class FeatureParser:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        # List kind in the previous batch. It is tried first for the next batch.
+        # List kind of the feature in the previous batch, such as "int64_list". The next batch is parsed as this kind.
         self._kind: str | None = None
 
     def parse_values(self, records: RecordBatch) -> tuple[str, Ragged] | None:
-        """Return the list kind and a row of values per record, or None if no single `Feature` fits all records."""
+        """Return the list kind, such as ``int64_list``, and one row of values per record.
+
+        Return None if the records must be parsed one by one, for example because their list kinds differ.
+        """
         _check_record_batch(records)
         kind = self._kind or self._find_list_kind(records, 0)
         feature: Any = rm.Feature("bytes") if kind == "bytes_list" else rm.Feature(_KINDS[kind], (None,))

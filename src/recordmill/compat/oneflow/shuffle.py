@@ -29,16 +29,16 @@ def shuffle_like_libstdcxx(items: list[T], seed: int) -> None:
     """Shuffle in place as ``std::shuffle`` does with a seeded ``std::mt19937``."""
     twister = np.random.RandomState(seed & _WORD)
 
-    def draw() -> int:
+    def draw_word() -> int:
         return int.from_bytes(twister.bytes(4), "little")
 
     start = 1
     if len(items) % 2 == 0 and items:
-        other = draw_uniform_int(draw, _WORD, 2)
+        other = draw_uniform_int(draw_word, _WORD, 2)
         items[1], items[other] = items[other], items[1]
         start = 2
     for position in range(start, len(items), 2):
-        both = draw_uniform_int(draw, _WORD, (position + 1) * (position + 2))
+        both = draw_uniform_int(draw_word, _WORD, (position + 1) * (position + 2))
         first, second = divmod(both, position + 2)
         items[position], items[first] = items[first], items[position]
         items[position + 1], items[second] = items[second], items[position + 1]
@@ -56,19 +56,19 @@ def draw_uniform_int(draw: Callable[[], int], span: int, count: int) -> int:
 
 
 class SlotGenerator:
-    """Draws slots of the shuffle buffer with ``std::minstd_rand0``, seeded with ``std::seed_seq``."""
+    """Random generator of positions in the shuffle buffer: ``std::minstd_rand0``, seeded with ``std::seed_seq``."""
 
     def __init__(self, seed: int, count: int) -> None:
         self._count = count
         self._state = generate_seed_words(seed & _WORD)[3] % _MINSTD or 1
 
-    def _draw_number(self) -> int:
+    def _draw_minstd_number(self) -> int:
         self._state = self._state * 16807 % _MINSTD
         return self._state - 1
 
     def next_slot(self) -> int:
         """Return the slot of the record that is yielded next and replaced by a new record."""
-        return draw_uniform_int(self._draw_number, _MINSTD_SPAN, self._count)
+        return draw_uniform_int(self._draw_minstd_number, _MINSTD_SPAN, self._count)
 
 
 def generate_seed_words(seed: int) -> list[int]:

@@ -23,7 +23,7 @@ def to_supported_dtype(dtype: Any) -> np.dtype[Any]:
     return found
 
 
-class _Size(int):
+class _CallableSize(int):
     """Number of values, like NumPy's ``array.size``. Calling it returns the shape, like OneFlow's ``tensor.size()``."""
 
     shape: tuple[int, ...]
@@ -59,7 +59,7 @@ class Tensor(np.ndarray[Any, np.dtype[Any]]):
     @property
     def size(self) -> Any:
         """Number of values; calling it returns the shape, or the length of one axis."""
-        return _Size(self.shape)
+        return _CallableSize(self.shape)
 
     def numel(self) -> Any:
         """Return the number of values."""
@@ -112,7 +112,7 @@ class TensorBuffer:
 
     @property
     def shape(self) -> tuple[int]:
-        """Shape of the batch: the number of arrays."""
+        """Shape of the batch: a tuple that contains the number of arrays."""
         return (len(self),)
 
     def numpy(self) -> list[NDArray[Any]]:

@@ -30,7 +30,8 @@ _KERNELS = {
 }
 _OLD_KERNELS = {"Linear": "bilinear", "NN": "nearest_neighbor", "Cubic": "bicubic"}
 _OLD_CHANNELS = {"RGB": 3, "BGR": 3, "GRAY": 1}
-_FLIP_STAGE = 20_001  # Unique to this module, so that other modules draw different random numbers.
+# No other random operation has this stage number. Operations with the same seed therefore draw different numbers.
+_FLIP_STAGE = 20_001
 _POOL_BYTES = 256 << 20
 
 
@@ -51,22 +52,22 @@ class ResizedImages(NDArrayOperatorsMixin):
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Number of images, height, width and channels."""
+        """Shape of the batch: (images, height, width, channels)."""
         return len(self), *self._size, self._encoded.num_channels
 
     def normalize(self, mirror: NDArray[np.bool_], mean: Any, std: Any) -> NDArray[Any]:
         """Decode, resize, mirror and normalize in one native call; return (batch, channels, height, width)."""
         options = {"mean": mean, "std": std, "white": 255.0, "dtype": "float32", "layout": "chw"}
-        return self._decode(mirror=mirror, empty=_memory_pool().empty, **options)
+        return self._decode_and_resize(mirror=mirror, empty=_memory_pool().empty, **options)
 
-    def _decode(self, **options: Any) -> NDArray[Any]:
+    def _decode_and_resize(self, **options: Any) -> NDArray[Any]:
         found: NDArray[Any] = self._encoded.decode(size=self._size, kernel=self._kernel, **options)
         return found
 
     def tensor(self) -> Tensor:
         """Return the decoded and resized images as a uint8 tensor of shape (batch, height, width, channels)."""
         if self._values is None:
-            self._values = as_tensor(self._decode(dtype="uint8", layout="hwc"))
+            self._values = as_tensor(self._decode_and_resize(dtype="uint8", layout="hwc"))
         return self._values
 
     def numpy(self) -> NDArray[Any]:
@@ -81,11 +82,11 @@ class ResizedImages(NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if "out" in options:
-            options["out"] = tuple(map(_as_tensor_operand, options["out"]))
-        return getattr(ufunc, method)(*map(_as_tensor_operand, inputs), **options)
+            options["out"] = tuple(map(_decode_resized_images, options["out"]))
+        return getattr(ufunc, method)(*map(_decode_resized_images, inputs), **options)
 
     def __getattr__(self, name: str) -> Any:
-        """Decode the images, and return this attribute of the resulting `Tensor`."""
+        """Decode the images, and return the attribute `name` of the resulting `Tensor`."""
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self.tensor(), name)
@@ -103,12 +104,15 @@ class ResizedImages(NDArrayOperatorsMixin):
         return repr(self.tensor())
 
 
-def _as_tensor_operand(value: Any) -> Any:
+def _decode_resized_images(value: Any) -> Any:
     return value.tensor() if isinstance(value, ResizedImages) else value
 
 
 class Resize(Module):
-    """``flow.nn.image.Resize``: resize images to one size. With `keep_aspect_ratio`, only one side is fixed."""
+    """``flow.nn.image.Resize``: resize images to `target_size`.
+
+    With `keep_aspect_ratio`, `target_size` is the length of the shorter or longer side (`resize_side`).
+    """
 
     def __init__(
         self,
@@ -150,12 +154,15 @@ class Resize(Module):
         self._limit = (min_size if self._longer else max_size) or 0
 
     def forward(self, images: TensorBuffer) -> tuple[Tensor | ResizedImages | TensorBuffer, Tensor, Tensor | None]:
-        """Return the resized images, their scale factors, and their new sizes (None unless `keep_aspect_ratio`)."""
+        """Return the resized images, their scale factors, and their new sizes.
+
+        The new sizes are None if `keep_aspect_ratio` is False.
+        """
         if isinstance(images, ImageBuffer) and not self._keeps_ratio:
             return self._resize_encoded(images.encoded)
         arrays = images.numpy()
         for array, location in zip(arrays, images.locations, strict=True):
-            self._check_image(array.shape, array.dtype, location)
+            self._check_dtype_and_channels(array.shape, array.dtype, location)
         sizes = [self._compute_resized_size(array.shape[1], array.shape[0]) for array in arrays]
         resized = map_range(lambda row: rm.resize(arrays[row], sizes[row][::-1], kernel=self._kernel), len(arrays))
         old = np.array([array.shape[1::-1] for array in arrays], np.float32).reshape(-1, 2)
@@ -166,12 +173,12 @@ class Resize(Module):
 
     def _resize_encoded(self, encoded: EncodedImages) -> tuple[ResizedImages, Tensor, None]:
         for shape, location in zip(encoded.shapes, encoded.locations, strict=True):
-            self._check_image(shape, ResizedImages.dtype, location)
+            self._check_dtype_and_channels(shape, ResizedImages.dtype, location)
         size = self._compute_resized_size(0, 0)
         scale = np.array(size, np.float32) / encoded.windows[:, 2:].astype(np.float32)
         return ResizedImages(encoded, size[::-1], self._kernel), as_tensor(scale), None
 
-    def _check_image(self, shape: tuple[int, ...], dtype: np.dtype[Any], location: Location) -> None:
+    def _check_dtype_and_channels(self, shape: tuple[int, ...], dtype: np.dtype[Any], location: Location) -> None:
         if len(shape) == 3 and shape[2] == self._channels and dtype == np.uint8:
             return
         error = ImageError(
@@ -190,17 +197,17 @@ class Resize(Module):
             return target[0], target[1]
         short, long = min(width, height), max(width, height)
         if self._longer:
-            new_long, new_short = target, _scale_side(short, target, long)
+            new_long, new_short = target, _scale_length(short, target, long)
             if self._limit > new_short:
-                new_short, new_long = self._limit, _scale_side(long, self._limit, short)
+                new_short, new_long = self._limit, _scale_length(long, self._limit, short)
         else:
-            new_short, new_long = target, _scale_side(long, target, short)
+            new_short, new_long = target, _scale_length(long, target, short)
             if 0 < self._limit < new_long:
-                new_long, new_short = self._limit, _scale_side(short, self._limit, long)
+                new_long, new_short = self._limit, _scale_length(short, self._limit, long)
         return (new_short, new_long) if width < height else (new_long, new_short)
 
 
-def _scale_side(side: int, new: int, old: int) -> int:
+def _scale_length(side: int, new: int, old: int) -> int:
     # Python and OneFlow both round halves to even.
     return max(1, round(side * new / old))
 

@@ -67,7 +67,7 @@ class AbsentError(NotImplementedError, AttributeError):
 
 
 def create_module_getattr(path: str, members: Mapping[str, Any]) -> Callable[[str], Any]:
-    """Create the ``__getattr__`` of a module. It raises AttributeError for private names, else AbsentError."""
+    """Create the ``__getattr__`` of a module: private names raise AttributeError, all other names AbsentError."""
 
     def raise_absent_error(name: str) -> Any:
         if name.startswith("_"):
@@ -93,7 +93,7 @@ def raise_unsupported(option: str, value: Any, hint: str) -> NoReturn:
 
 
 def check_device(device: Any = None, placement: Any = None, sbp: Any = None) -> None:
-    """Raise NotImplementedError if the options request anything but the CPU of this process."""
+    """Raise NotImplementedError if `device` is not the CPU, or if `placement` or `sbp` is given."""
     if device is not None and str(device).partition(":")[0] != "cpu":
         raise_unsupported("device", device, "results are NumPy arrays on the CPU; pass them to your framework")
     for option, value in (("placement", placement), ("sbp", sbp)):

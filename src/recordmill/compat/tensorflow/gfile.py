@@ -1,4 +1,4 @@
-"""``tf.gfile``: TensorFlow 1's names for files and folders, with the arguments of ``tf.io.gfile``."""
+"""``tf.gfile``: file functions under their TensorFlow 1 names. They take the same arguments as in ``tf.io.gfile``."""
 
 from __future__ import annotations
 

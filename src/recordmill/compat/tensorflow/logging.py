@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.core.absent import make_absent_getattr
 __all__ = ["DEBUG", "ERROR", "FATAL", "INFO", "WARN"]
 __getattr__ = make_absent_getattr(__name__)
 _LOGGER = logging.getLogger("tensorflow")
-# Maps each line that calls `log_every_n` (file, line number) to its number of calls.
+# Maps (file name, line number) to the number of `log_every_n` calls from that line.
 _CALLS: collections.Counter[tuple[str, int]] = collections.Counter()
 debug, info, warn, warning = _LOGGER.debug, _LOGGER.info, _LOGGER.warning, _LOGGER.warning
 error, fatal, log = _LOGGER.error, _LOGGER.critical, _LOGGER.log

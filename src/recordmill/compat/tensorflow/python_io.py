@@ -1,4 +1,4 @@
-"""``tf.python_io``: TensorFlow 1's names for record files."""
+"""``tf.python_io``: TensorFlow 1's functions and classes for TFRecord files."""
 
 from recordmill.compat.tensorflow.io.records import (
     TFRecordCompressionType,

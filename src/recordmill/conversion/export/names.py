@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from recordmill.errors import WriteError
 from recordmill.packing.sources.base import IMAGE_SUFFIXES
 
-# Maximum lengths of a path component and of a path, in bytes. File systems allow 255 and 4096 bytes. The difference is
-# reserved for the suffix and for the folder of the destination.
+# Maximum lengths of a path component and of a path, in bytes. File systems allow 255 and 4096 bytes. The lower limits
+# leave room for the suffix and for the folder of the destination.
 _MAX_COMPONENT_BYTES, _MAX_BYTES = 200, 1000
 _RESERVED_CHARACTERS = re.compile(r'[<>:"|?*\\]')
 _RESERVED_NAMES = re.compile(r"(?:^|/)(?:CON|PRN|AUX|NUL|COM\d|LPT\d)(?:[./]|$)", re.IGNORECASE)
@@ -52,7 +52,7 @@ def find_problem(key: str) -> str | None:
 
 
 def decode_key(value: object) -> tuple[str, str | None]:
-    """Return a key as text, and the reason why it cannot be used as a relative path; None if it can be used."""
+    """Return a key as text, and the reason why the key cannot be used as a relative path (None if it can be used)."""
     if isinstance(value, bytes):
         try:
             text = value.decode()
@@ -90,13 +90,12 @@ class NameRegistry:
     def __init__(self, path: str) -> None:
         self._path = path
         self._folders: set[str] = set()
-        # Maps normalized names to (name, True for a folder), for the most recent names. The database contains all other
-        # names.
+        # The most recent names: maps the normalized name to (name, is_folder). The database contains all other names.
         self._recent: dict[str, tuple[str, bool]] = {}
         self._database: sqlite3.Connection | None = None
 
     def add_folder(self, name: str) -> str | None:
-        """Reserve a folder for any number of files. Return None, or the reason why this is impossible."""
+        """Reserve a folder name for any number of files. Return None, or the reason why the name cannot be used."""
         if name in self._folders:
             return None
         problem = self._insert(name, is_folder=True)
@@ -107,7 +106,7 @@ class NameRegistry:
         return problem
 
     def add_file(self, name: str) -> str | None:
-        """Reserve a file and the folders that contain it. Return None, or the reason why this is impossible."""
+        """Reserve the names of a file and its parent folders. Return None, or the reason why a name cannot be used."""
         end = name.find("/")
         while end >= 0:
             problem = self.add_folder(name[:end])
@@ -134,13 +133,13 @@ class NameRegistry:
     def _find_in_database(self, folded: str) -> tuple[str, bool] | None:
         if self._database is None:
             return None
-        with self._write_errors():
+        with self._convert_database_errors():
             query = "SELECT name, is_folder FROM names WHERE folded = ?"
             entry: tuple[str, bool] | None = self._database.execute(query, (folded,)).fetchone()
         return entry
 
     def _move_to_database(self) -> None:
-        with self._write_errors():
+        with self._convert_database_errors():
             if self._database is None:
                 self._database = sqlite3.connect(self._path, isolation_level=None)
                 for statement in _CREATE_DATABASE:
@@ -150,7 +149,7 @@ class NameRegistry:
         self._recent = {}
 
     @contextmanager
-    def _write_errors(self) -> Iterator[None]:
+    def _convert_database_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:

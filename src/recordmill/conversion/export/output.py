@@ -39,7 +39,7 @@ class OutputFolder:
         self.num_files = self.num_bytes = 0
 
     def temporary_path(self, name: str) -> str:
-        """Return the path of a file in the folder while the folder has its temporary name."""
+        """Return the path that a file of the folder has before `commit`."""
         return os.path.join(self._temporary, name)
 
     def write_file(self, name: str, data: bytes) -> None:
@@ -196,7 +196,7 @@ class OutputBuffer:
 
 
 def _check_folder(path: str, name: str, *, overwrite: bool, sources: Sequence[str]) -> None:
-    """Raise an error if a folder must not be created or replaced."""
+    """Raise an error if the destination is a file, contains a source, or is a folder that must not be replaced."""
     inside = os.path.join(path, "")
     if any(os.path.realpath(source).startswith(inside) for source in sources):
         raise _source_error(name)

@@ -17,7 +17,7 @@ from recordmill.types import Ragged
 
 # Maximum number of samples in a row group, and maximum size of these samples in bytes.
 _GROUP_ROWS, _GROUP_BYTES = 16_384, 16 << 20
-# Key of the class names in the metadata of the file, as a JSON array.
+# Key in the metadata of the file. The value is a JSON array of the class names.
 CLASSES_KEY = "recordmill.classes"
 
 
@@ -84,7 +84,7 @@ class ParquetWriter(FileWriter):
         """Raise FeatureError if a value does not have the type of its column."""
         for name, value in sample.values.items():
             try:
-                self._arrow.array([_to_plain(value, self._types[name])], self._types[name])
+                self._arrow.array([_to_arrow_input(value, self._types[name])], self._types[name])
             except (TypeError, ValueError, self._arrow.ArrowException):
                 raise FeatureError(
                     f"a value of feature {name!r} does not have the type of the Parquet column",
@@ -98,7 +98,7 @@ class ParquetWriter(FileWriter):
     def _write_group(self) -> None:
         pa = self._arrow
         columns = [
-            pa.array([_to_plain(sample.values[name], kind) for sample in self._rows], kind)
+            pa.array([_to_arrow_input(sample.values[name], kind) for sample in self._rows], kind)
             for name, kind in self._types.items()
         ]
         self._writer.write_table(pa.Table.from_arrays(columns, schema=self._arrow_schema))
@@ -141,7 +141,7 @@ def _is_bytes(value: Ragged) -> bool:
     return isinstance(value.data, np.ndarray) and value.data.dtype == np.uint8 and value.data.ndim == 1
 
 
-def _to_plain(value: Any, kind: Any) -> Any:
+def _to_arrow_input(value: Any, kind: Any) -> Any:
     """Convert a value to a type that PyArrow accepts; an empty array (a missing number) becomes None."""
     if isinstance(value, np.ndarray):
         if not hasattr(kind, "value_type"):

@@ -28,7 +28,7 @@ class RenamedKey:
     reason: str
 
     def to_json(self) -> dict[str, Any]:
-        """Return the entry as a dict that can be written as JSON.
+        """Return the key and its new name as a dict that can be written as JSON.
 
         Returns
         -------
@@ -61,7 +61,7 @@ class SkippedSample:
     offset: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the entry as a dict that can be written as JSON.
+        """Return the skipped record as a dict that can be written as JSON.
 
         Returns
         -------
@@ -105,7 +105,7 @@ class ExportResult:
     skipped: list[SkippedSample] = field(default_factory=list)
 
     def add_renamed(self, key: str, name: str, reason: str) -> None:
-        """Count a key that is not used as a file name, and list it.
+        """Count a key that is not used as a file name, and add it to `renamed` if the list is not full.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class ExportResult:
             self.renamed.append(RenamedKey(key[:200], name, reason))
 
     def add_skipped(self, skipped: SkippedSample) -> None:
-        """Count a skipped record, and list it.
+        """Count a skipped record, and add it to `skipped` if the list is not full.
 
         Parameters
         ----------

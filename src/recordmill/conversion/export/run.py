@@ -161,7 +161,7 @@ def export(  # noqa: PLR0913 (the options of one command)
     )
     if options.class_folders and not (names and label):
         raise ValueError("class_folders=True requires labels and class names: pass label_feature=... and classes=[...]")
-    _run(dataset, faces, _WRITERS[to](options), options, on_error == "skip", progress)
+    _write_samples(dataset, faces, _WRITERS[to](options), options, on_error == "skip", progress)
     return options.result
 
 
@@ -200,7 +200,7 @@ def _choose_features(
     return image if image in known else None, label, key
 
 
-def _run(
+def _write_samples(
     dataset: Dataset,
     faces: FaceImages | None,
     writer: Writer,
@@ -216,7 +216,7 @@ def _run(
 
     try:
         progress = Progress(_count_samples(dataset, faces), show)
-        for sample in _read(dataset, faces, options, add_skipped if skips else None):
+        for sample in _read_source(dataset, faces, options, add_skipped if skips else None):
             try:
                 writer.write(sample)
             except (FeatureError, LabelError) as error:
@@ -241,7 +241,7 @@ def _count_samples(dataset: Dataset, faces: FaceImages | None) -> int | None:
     return None if dataset.pipeline.has_filter else len(dataset)
 
 
-def _read(
+def _read_source(
     dataset: Dataset, faces: FaceImages | None, options: ExportOptions, on_skip: OnSkip | None
 ) -> Iterator[Sample]:
     if faces is not None and options.label is not None:

@@ -78,8 +78,11 @@ def read_samples(dataset: Dataset, on_skip: OnSkip | None, order: NDArray[np.int
 def _read_chunks(
     dataset: Dataset, order: NDArray[np.int64] | None, *, collect_errors: bool
 ) -> Generator[tuple[int, SampleRows, list[SkippedSample]], None, None]:
-    """Yield, for each chunk, the number of its first sample, its samples, and the samples that failed."""
-    # This context keeps the first results of the functions, because later results are compared with them.
+    """Read samples in chunks.
+
+    Yields the position of the first sample in the reading order, the samples, and the samples that could not be read.
+    """
+    # All chunks share the first results of the user functions, because later results must have the same types.
     shared = Context()
     for number, chunk in _split_into_chunks(dataset, order):
         context = Context(collect_errors, first_results=shared.first_results, function_lock=shared.function_lock)
@@ -103,10 +106,13 @@ def _read_filtered(dataset: Dataset, on_skip: OnSkip | None) -> Iterator[Sample]
 def _split_into_chunks(
     dataset: Dataset, order: NDArray[np.int64] | None
 ) -> Iterator[tuple[int, range | NDArray[np.int64]]]:
-    """Yield, for each chunk, the number of its first sample and the positions of its samples."""
+    """Divide the samples into chunks.
+
+    Yields the position of the first sample in the reading order, and the positions of the samples in the dataset.
+    """
     origin = dataset.origin
     if dataset.stages or not isinstance(origin, SourceOrigin) or not isinstance(origin.source, ShardCollection):
-        yield from _split_by_first_sample(dataset)
+        yield from _split_by_estimated_size(dataset)
         return
     lengths = [reader.index.lengths for reader in origin.source.readers]
     if order is not None:
@@ -119,8 +125,11 @@ def _split_into_chunks(
         start += len(of_shard)
 
 
-def _split_by_first_sample(dataset: Dataset) -> Iterator[tuple[int, range]]:
-    """Yield chunks of growing size, because the number of bytes of a sample after all stages is unknown."""
+def _split_by_estimated_size(dataset: Dataset) -> Iterator[tuple[int, range]]:
+    """Divide the samples into chunks of growing size.
+
+    The maximum size is estimated from the first sample, because the sizes of later samples are unknown.
+    """
     start, count, size = 0, len(dataset), 1
     limit = max(_CHUNK_BYTES // max(dataset.pipeline.mean_record_bytes, 1), 1)
     if count:

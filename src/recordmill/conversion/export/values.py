@@ -42,7 +42,7 @@ def to_json(value: Any) -> Any:
 
 
 def _decode_text(value: bytes) -> str | None:
-    """Decode bytes to text if they are UTF-8 and all characters are printable, tabs or newlines; else return None."""
+    """Decode printable UTF-8 text, which may contain tabs and newlines. Return None for all other bytes."""
     try:
         text = value.decode("utf-8")
     except UnicodeDecodeError:

@@ -38,7 +38,7 @@ class WebDatasetWriter:
             raise
 
     def write(self, sample: Sample) -> None:
-        """Add the members of one sample to the current shard."""
+        """Append the files of one sample to the current tar shard, or to a new shard if the current one is full."""
         members: dict[str, bytes] = {}
         others = dict(sample.values)
         if self._image is not None:
@@ -77,9 +77,9 @@ class WebDatasetWriter:
     def _append(self, data: bytes) -> None:
         self._buffer += data
         if len(self._buffer) >= BUFFER_BYTES:
-            self._flush()
+            self._write_buffer()
 
-    def _flush(self) -> None:
+    def _write_buffer(self) -> None:
         if self._fd is not None:
             self._folder.write_to(self._fd, self._shard_name, self._buffer)
         self._buffer = bytearray()
@@ -88,7 +88,7 @@ class WebDatasetWriter:
         if self._fd is None:
             return
         self._buffer += _END
-        self._flush()
+        self._write_buffer()
         fd, self._fd = self._fd, None
         os.close(fd)
         self._num_shards, self._num_bytes = self._num_shards + 1, 0
@@ -110,7 +110,7 @@ class WebDatasetWriter:
 
 
 def _build_member(name: str, data: bytes) -> tuple[bytes, bytes, bytes]:
-    """Return the header of a member, its data, and the padding to the next block."""
+    """Return the tar header of a file, its data, and the padding to the next tar block."""
     header = tarfile.TarInfo(name)
     header.size, header.mode = len(data), 0o644
     block = header.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")

@@ -47,7 +47,7 @@ class Writer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """How and where samples are written.
+    """Options of an export writer.
 
     Parameters
     ----------
@@ -83,7 +83,11 @@ class ExportOptions:
 
 
 def choose_feature(role: str, name: str | None, known: Collection[str]) -> str | None:
-    """Return the feature for a role, such as the image; raise FeatureError if there is no feature `name`."""
+    """Choose the feature for a role: "image", "label" or "key".
+
+    Returns the feature `name`, and raises FeatureError if it does not exist. If `name` is None, returns a feature with
+    a common name for the role, or None if there is no such feature.
+    """
     if name is not None:
         if name not in known:
             raise FeatureError(
@@ -99,7 +103,10 @@ def choose_feature(role: str, name: str | None, known: Collection[str]) -> str |
 
 
 def find_only_bytes_feature(schema: Schema, others: Sequence[str | None]) -> str | None:
-    """Return the only feature, except `others`, with one byte string per record; None if there are none or several."""
+    """Find a feature with one byte string per record.
+
+    The features in `others` are ignored. Returns None if there is no such feature, or more than one.
+    """
     names = [
         name
         for name, feature in schema.items()

@@ -27,7 +27,7 @@ def decode_box_column(state: BatchState, name: str, spec: Boxes) -> dict[str, An
     along = {feature: state.column(feature) for feature in spec.along}
     mapped: list[Any] = [np.zeros((0, 4))] * state.count
     kept_along: dict[str, list[Any]] = {feature: [np.zeros(0)] * state.count for feature in along}
-    for row, matrix, output_size, image_size in _find_point_maps(state, spec.of):
+    for row, matrix, output_size, image_size in _list_point_transforms(state, spec.of):
         try:
             boxes = _boxes_to_edges(
                 _read_boxes(columns, features, row), spec.form, image_size if spec.relative else None
@@ -51,7 +51,7 @@ def decode_keypoint_column(state: BatchState, name: str, spec: Keypoints) -> dic
     column = state.column(feature)
     shift = 0.5 if spec.centers else 0.0
     rows: list[Any] = [np.zeros((0, 3))] * state.count
-    for row, matrix, output_size, image_size in _find_point_maps(state, spec.of):
+    for row, matrix, output_size, image_size in _list_point_transforms(state, spec.of):
         try:
             points = _read_numbers(column[row], feature, 2)
         except FeatureError as error:
@@ -63,8 +63,8 @@ def decode_keypoint_column(state: BatchState, name: str, spec: Keypoints) -> dic
     return {name: _to_ragged(rows, np.float32)}
 
 
-def _find_point_maps(state: BatchState, image: str) -> list[tuple[int, Floats, Size, Size]]:
-    """Return, for each sample: row, matrix from the upright image to the output, output size and image size."""
+def _list_point_transforms(state: BatchState, image: str) -> list[tuple[int, Floats, Size, Size]]:
+    """Return (row, matrix, output size, image size) of each sample. The matrix maps image points to output points."""
     images, rows = state.images[image], state.valid_rows()
     ordinals = images.find_ordinals(rows)
     headers, geometry = images.headers[ordinals], images.geometry[ordinals]
@@ -99,7 +99,7 @@ def _compute_areas(boxes: Floats) -> Floats:
 
 
 def _boxes_to_edges(boxes: Floats, form: str, size: Size | None) -> Floats:
-    """Convert boxes to left, top, right and bottom in pixels. With `size`, boxes are fractions of the image size."""
+    """Convert boxes to left, top, right and bottom in pixels. If `size` is given, `boxes` are fractions of `size`."""
     if form == "yxyx":
         boxes = boxes[:, [1, 0, 3, 2]]
     elif form == "xywh":

@@ -39,7 +39,7 @@ def decode_image_column(state: BatchState, name: str, spec: Image) -> dict[str, 
     plan = plan_images(
         compiled.plan, payloads, geometry, headers.orientations, scales, colors, convert_for_native_call(points)
     )
-    array = state.allocate_output(name, _output_shape(name, images), plan.output.dtype) if spec.stack else None
+    array = state.allocate_output(name, _find_output_shape(name, images), plan.output.dtype) if spec.stack else None
     out: Any = array if array is not None and len(rows) == state.count else [None] * len(rows)
     for number, error in decode_images(plan, out, state.threads, spec.decoder).items():
         state.store_error(rows[number], feature, error)
@@ -109,7 +109,7 @@ def _find_too_large_images(geometry: GeometryPlan, max_pixels: int) -> NDArray[n
 
 
 def _choose_decoding_scales(images: ImageBatch) -> Ints:
-    """Choose the smallest decoded size (1/1, 1/2, 1/4 or 1/8) at which the window of an image need not be enlarged."""
+    """Choose the smallest decoded size (1/1, 1/2, 1/4 or 1/8) at which a window is at least as large as its output."""
     scales = np.ones(len(images.rows), np.int64)
     for scale in (2, 4, 8):
         is_enough = (images.geometry.windows[:, 2:] // scale >= images.geometry.resized).all(axis=1)
@@ -140,7 +140,7 @@ def _large_image_error(geometry: GeometryPlan, number: int, limit: int) -> Limit
     )
 
 
-def _output_shape(name: str, images: ImageBatch) -> tuple[int, ...]:
+def _find_output_shape(name: str, images: ImageBatch) -> tuple[int, ...]:
     compiled = images.compiled
     height, width = compiled.size or _require_common_size(name, images)
     channels = compiled.channels or _require_common_channels(name, images)

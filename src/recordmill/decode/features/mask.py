@@ -44,7 +44,7 @@ def decode_mask_column(state: BatchState, name: str, spec: Mask) -> dict[str, An
 
 
 def _plan_masks(state: BatchState, spec: Mask, rows: Ints, payloads: Any) -> MaskPlan:
-    """Build the plan of masks. Masks get the geometry of their images; masks without an image stay unchanged."""
+    """Plan how masks are decoded. A mask is transformed like its image; a mask without an image stays unchanged."""
     upright, border, kernel, sizes = False, Border(), "pillow:nearest", None
     geometry = GeometryPlan.identity(np.ones((len(rows), 2)))
     if spec.of is not None:
@@ -67,7 +67,8 @@ def _require_common_shape(name: str, decoded: list[tuple[int, NDArray[Any]]]) ->
                 kind="size_mismatch",
                 expected=f"{shape[1]} x {shape[0]}",
                 found=f"{classes.shape[1]} x {classes.shape[0]}",
-                hint="set crop= or resize= of the images, which masks follow, or stack=False to get a list of arrays",
+                hint="set crop= or resize= in the image spec (masks are cropped and resized like their images), "
+                "or set stack=False to get a list of arrays",
                 position=row,
                 feature=name,
             )

@@ -35,7 +35,7 @@ def decode_raw_column(state: BatchState, name: str, spec: Raw) -> dict[str, Any]
 
 
 def _has_equal_rows(column: Any, spec: Raw) -> bool:
-    """Return True if the shape is fixed, and the size of every row is the size of an array with this shape."""
+    """Return True if `spec` has a fixed shape and every row has the number of bytes of that shape."""
     if not isinstance(column, Ragged) or not isinstance(column.data, np.ndarray) or column.data.dtype != np.uint8:
         return False
     shape = [side for side in spec.shape if not isinstance(side, str)]

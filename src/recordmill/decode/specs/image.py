@@ -170,7 +170,7 @@ class Image(Spec):
             self._check_scale_first()
 
     def _apply_scale(self, scale: float) -> None:
-        """Replace the option `scale` with equivalent values of `white` and `dtype`."""
+        """Replace the option `scale` with equivalent values of `dtype` and `white`, the output value of level 255."""
         if self.white != 1.0 or self.dtype in ("uint8", "uint16"):
             found = f"dtype={self.dtype!r} and white={self.white}"
             raise ValueError(f"scale requires a float dtype and the default white=1.0, got {found}")

@@ -13,7 +13,7 @@ from recordmill.suggestions import suggest_constructor_arguments
 @suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class Text(Spec):
-    """Decode text to an array of `str` objects, or of lists of `str` for features with several values.
+    """Decode text to an array of `str`. If a feature has several values, each element is a list of `str`.
 
     Parameters
     ----------

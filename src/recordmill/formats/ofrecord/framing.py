@@ -14,7 +14,7 @@ FRAMING = Framing(
 
 
 def looks_like_ofrecord(head: bytes, num_bytes: int | None) -> bool:
-    """Return True if a shard starts like OFRecord: with a plausible length, then the tag of a map entry.
+    """Return True if a shard begins with a plausible record length and the protobuf tag of a map entry.
 
     Parameters
     ----------

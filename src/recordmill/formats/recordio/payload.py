@@ -31,11 +31,11 @@ class IRHeaderCodec(NativeCodec):
 
     @property
     def is_recognizable(self) -> bool:
-        """Return False, because many payloads of other types can be parsed as image records, too."""
+        """Return False, because `accepts` returns True for many payloads of other types."""
         return False
 
     def native_key(self, name: str, schema: Schema) -> bytes:
-        """Return the key of a feature for the native parser: a header field, or ``data`` for the bytes feature."""
+        """Return the native parser's key for a feature: ``data`` for the bytes feature, otherwise the feature name."""
         if schema[name].kind == "bytes":
             return _DATA
         if name not in _HEADER:
@@ -110,7 +110,7 @@ class IRHeaderCodec(NativeCodec):
         return Ragged.from_rows(rows)
 
     def infer_features(self, payloads: Ragged) -> InferredFeatures:
-        """Infer the features data, label, ``id`` and ``id2``. Omit ``flag``, which only counts the labels."""
+        """Infer the features ``image``, ``label``, ``id`` and ``id2``. The header field ``flag`` is not a feature."""
         found = NativeCodec.infer_features(self, payloads)
         features: dict[str, FeatureSummary] = {}
         for name in ("data", "label", "id", "id2"):

@@ -33,7 +33,7 @@ class TfIndexCodec:
         return "".join(f"{offset} {length}\n" for offset, length in rows).encode()
 
     def parse(self, data: bytes) -> tuple[list[str], list[int]]:
-        """Parse an index file; return offsets in the order of the file, with positions as keys.
+        """Parse an index file; return keys and offsets. The file has no keys, so the records are numbered from 0.
 
         Parameters
         ----------

@@ -121,10 +121,10 @@ class ImageFolder(Source):
         keys, allow_outside = np.arange(len(names)), self.allow_outside or not links
         if self.labels is None:
             return Items(names, keys, root, allow_outside=allow_outside)
-        labels = np.array(self._find_labels(names), np.int64)
+        labels = np.array(self._find_image_labels(names), np.int64)
         return Items(names, keys, root, labels, allow_outside=allow_outside, classes=self.classes)
 
-    def _find_labels(self, names: list[str]) -> list[int]:
+    def _find_image_labels(self, names: list[str]) -> list[int]:
         root = os.fspath(self.root)
         classes = self.classes
         label_of = {name: label for label, name in enumerate(classes)}
@@ -309,7 +309,7 @@ class ImagePairs(Source):
 
 
 def _list_stems(folder: str, extensions: Sequence[str], ending: str) -> dict[str, str]:
-    """Map the stem of each image file in a folder, without `ending`, to the file name."""
+    """List the image files of a folder as a dict from the stem (without `ending`) to the file name."""
     suffixes = tuple(extension.lower() for extension in extensions)
     name_of: dict[str, str] = {}
     for name in sorted(os.listdir(folder)):

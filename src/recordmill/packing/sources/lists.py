@@ -298,7 +298,7 @@ class Table(Source):
         origin = check_exists(self.path)
         header, rows, lines = self._read_table_rows(origin)
         width = len(header) if header else len(rows[0]) if rows else 0
-        image = _detect_column(self.image, header, width, _IMAGE_HEADERS, 0, origin)
+        image = _find_column_or_default(self.image, header, width, _IMAGE_HEADERS, 0, origin)
         label_columns = self._find_label_columns(header, width, origin)
         feature_columns = [_find_column(column, header, width, origin) for column in self.features]
         for row, line in zip(rows, lines, strict=True):
@@ -354,7 +354,7 @@ class Table(Source):
         if self.label is None:
             return []
         if self.label == "auto":
-            return [_detect_column(None, header, width, _LABEL_HEADERS, 1, origin)]
+            return [_find_column_or_default(None, header, width, _LABEL_HEADERS, 1, origin)]
         columns = [self.label] if isinstance(self.label, str | int) else self.label
         return [_find_column(column, header, width, origin) for column in columns]
 
@@ -407,7 +407,7 @@ def _parse_label_column(texts: list[str]) -> NDArray[Any] | list[str]:
     return texts
 
 
-def _detect_column(
+def _find_column_or_default(
     column: Column | None, header: list[str], width: int, preferred: tuple[str, ...], default: int, origin: str
 ) -> int:
     """Return the position of `column`. If it is None, return the first column with a preferred name, or `default`."""
@@ -450,7 +450,7 @@ def _table_line_error(origin: str, line: int, expected: str, found: str, hint: s
 def _check_names(
     names: Sequence[str], lines: Sequence[int], origin: str, root: str | None, allow_duplicates: bool
 ) -> None:
-    """Raise ImageError for invalid names, repeated names (unless allowed), and names outside `root` (unless None)."""
+    """Raise ImageError for invalid names, repeated names (unless allowed), and names outside `root` (if given)."""
     _check_valid_names(names, lines, origin)
     if not allow_duplicates:
         _check_unique_names(names, lines, origin)

@@ -101,7 +101,10 @@ class StageInput:
         return {"shard": shard, "record": inside, "offset": offset}
 
     def entry_points(self, feature: str) -> Ragged | None:
-        """Return stored `find_entry_points` results of a JPEG feature, one per sample; None if nothing is stored."""
+        """Return the stored entry points of the JPEG images in a feature; None if no entry points are stored.
+
+        Decoding of an image can start at its entry points. The result has one row per sample, see `find_entry_points`.
+        """
         origins, sources = self.rows.origins, self.sources
         if len(sources) == 1:
             return sources[0].entry_points(origins[:, 1], feature)
@@ -266,7 +269,7 @@ class Context:
 
     @contextmanager
     def enter_mixture_part(self, number: int, first_source: int) -> Iterator[None]:
-        """Adjust source numbers and seeds to one part of a mixture, while the `with` block evaluates that part."""
+        """Use the first source index and the random seed of one dataset of a mixture inside the `with` block."""
         outer = self.first_source, self.part_seed
         self.first_source += first_source
         self.part_seed = _scramble_bits(self.part_seed + number + 1)

@@ -190,7 +190,7 @@ class Batch:
         valid = np.zeros(count, bool)
         valid[slice(None) if ordinals is None else ordinals] = True
         if not valid.all():
-            collated = {name: _fill_rows(column, valid) for name, column in collated.items()}
+            collated = {name: _scatter_rows(column, valid) for name, column in collated.items()}
         return collated | {VALID: valid}
 
     def _collate_column(self, name: str, column: Any, locate: Locate) -> Any:
@@ -258,7 +258,7 @@ def _contains_bytes(column: Ragged) -> bool:
     return bool(inner.dtype == np.uint8 and inner.ndim == 1)
 
 
-def _fill_rows(column: Any, valid: NDArray[np.bool_]) -> Any:
+def _scatter_rows(column: Any, valid: NDArray[np.bool_]) -> Any:
     """Move the rows of a column to the rows where `valid` is True. Fill the others with zeros or empty values."""
     num_rows = int(valid.sum())
     if isinstance(column, np.ndarray):

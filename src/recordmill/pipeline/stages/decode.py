@@ -91,7 +91,10 @@ class Decode:
         return SampleRows(columns, rows.ordinals[kept], rows.origins[kept])
 
     def _load_entry_points(self, stage_input: StageInput) -> dict[str, Any] | None:
-        """Load the saved entry points of features whose images are cropped before they are resized."""
+        """Load the stored entry points of the JPEG features that are cropped without an earlier resize.
+
+        With entry points, the decoder skips the rows above a crop.
+        """
         found = {}
         for name, spec in self.specs:
             if isinstance(spec, Image) and spec.crop is not None and spec.resize is None:

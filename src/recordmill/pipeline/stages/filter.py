@@ -53,7 +53,7 @@ class Filter:
 
         def call_for_row(row: int) -> None:
             try:
-                if self._passes(caller, row, samples[row]):
+                if self._evaluate_predicate(caller, row, samples[row]):
                     kept.append(row)
             except MapError as error:
                 caller.raise_or_skip(row, error)
@@ -62,7 +62,7 @@ class Filter:
         return rows if len(kept) == len(rows) else rows.take(np.array(kept, np.int64))
 
     @staticmethod
-    def _passes(caller: FunctionCaller, row: int, sample: dict[str, object]) -> bool:
+    def _evaluate_predicate(caller: FunctionCaller, row: int, sample: dict[str, object]) -> bool:
         answer = caller(row, sample)
         try:
             return bool(answer)

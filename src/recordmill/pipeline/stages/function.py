@@ -1,4 +1,4 @@
-"""Call Python functions on samples: pass random generators, check results, and collect them in columns."""
+"""Call Python functions with samples and random generators, check the results, and collect the results in columns."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from recordmill.pipeline.stages.base import StageInput
 
 Function = Callable[..., Any]
-# Dtype of each scalar type whose values all have the same dtype.
+# Dtype by scalar type. Strings are missing, because their dtypes depend on their lengths.
 _DTYPES: Mapping[type[Any], np.dtype[Any]] = {
     **{kind: np.dtype(kind) for kind in (bool, int, float)},
     **{np.dtype(code).type: np.dtype(code) for code in np.typecodes["AllInteger"] + "?efd"},
 }
-# (dtype, shape) by scalar type. `int` is missing, because an `int` may be too large for its dtype.
+# (dtype, shape) by scalar type. `int` is missing, because a large `int` does not fit into int64.
 _SCALAR_FORMS = {kind: (dtype.str, ()) for kind, dtype in _DTYPES.items() if kind is not int}
 _ARRAY_TYPES = (np.ndarray, np.generic, int, float, bool)
 _NO_NAMES: Mapping[str, Any] = {}
@@ -56,7 +56,7 @@ def _find_function_name(function: Function) -> str:
 
 
 class FunctionCaller:
-    """Calls a function for the rows of one stage input.
+    """Calls the function of a `map` or `filter` stage for the rows that the stage receives.
 
     Parameters
     ----------
@@ -138,12 +138,12 @@ class FunctionCaller:
     def check_sample(self, row: int, result: Any) -> None:
         """Raise MapError unless a sample has the same features, dtypes and shapes as the first result of the run."""
         self._check_names(row, result)
-        self._check_forms(row, {name: _find_sample_form(value) for name, value in result.items()})
+        self._compare_with_first_result(row, {name: _find_dtype_and_shape(value) for name, value in result.items()})
 
     def check_batch(self, result: Any) -> None:
         """Raise MapError unless a batch has the same features and dtypes as the first result of the run."""
         self._check_names(0, result)
-        self._check_forms(0, {name: _find_batch_form(value) for name, value in result.items()})
+        self._compare_with_first_result(0, {name: _find_batch_dtype(value) for name, value in result.items()})
 
     def check_picklable(self, row: int, result: Mapping[str, Any]) -> None:
         """Raise MapError if a result cannot be pickled, because a worker process could not send it."""
@@ -166,7 +166,7 @@ class FunctionCaller:
             what = f"returned a dict with the key {other[0]!r:.60} of type {type(other[0]).__name__}"
             raise self.error(row, what, hint="names of features must be strings")
 
-    def _check_forms(self, row: int, forms: dict[str, Any]) -> None:
+    def _compare_with_first_result(self, row: int, forms: dict[str, Any]) -> None:
         first = self._input.context.first_results.setdefault(self._stage_key, forms)
         if forms == first:
             return
@@ -179,12 +179,12 @@ class FunctionCaller:
             if form != first[name] and form is not None and first[name] is not None:
                 what = (
                     f"must always return {name!r} in the form of the first result, "
-                    f"expected {_describe_form(first[name])}, got {_describe_form(form)}"
+                    f"expected {_format_dtype_and_shape(first[name])}, got {_format_dtype_and_shape(form)}"
                 )
                 raise self.error(row, what)
 
 
-def _find_sample_form(value: Any) -> Any:
+def _find_dtype_and_shape(value: Any) -> Any:
     """Return the dtype and number of dimensions that all samples must share."""
     if (known := _SCALAR_FORMS.get(type(value))) is not None:
         return known
@@ -195,7 +195,7 @@ def _find_sample_form(value: Any) -> Any:
     return "Ragged" if isinstance(value, Ragged) else type(value).__name__
 
 
-def _find_batch_form(value: Any) -> str | None:
+def _find_batch_dtype(value: Any) -> str | None:
     """Return the dtype of a feature of a batch; None for a list, because other batches may have an array instead."""
     while isinstance(value, Ragged):
         value = value.data
@@ -207,7 +207,7 @@ def _format_dtype(dtype: np.dtype[Any]) -> str:
     return dtype.kind if dtype.kind in "SU" else dtype.str
 
 
-def _describe_form(form: Any) -> str:
+def _format_dtype_and_shape(form: Any) -> str:
     if isinstance(form, str):
         return form
     dtype, shape = form
@@ -232,7 +232,7 @@ class RowGenerators:
         self._state: Any = None
 
     def generator(self, row: int) -> np.random.Generator:
-        """Return a Philox generator with the key of a row. The object is reused unless the function has kept it."""
+        """Return a Philox generator for a row. The object is reused unless the user's function has kept it."""
         if self._generator is None or self._is_referenced():
             self._bits = np.random.Philox(key=self._keys[row])
             self._state, self._generator = self._bits.state, np.random.Generator(self._bits)
@@ -277,7 +277,8 @@ class _ColumnBuilder:
 
     def __init__(self, max_rows: int) -> None:
         self._max_rows, self._count = max_rows, 0
-        # Scalars of one type are collected here and converted together. A value of another type ends this.
+        # The first scalars, if they have one type, are collected here. They are converted to an array together, when a
+        # value of another type arrives or in `build`.
         self._scalar_type: type[Any] | None = None
         self._scalars: list[Any] = []
         self._array: NDArray[Any] | None = None

@@ -24,7 +24,7 @@ Workers = Literal["threads", "processes"]
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """Calls a function on samples, or after `batch` on batches.
+    """Calls a function on each sample or, if the stage follows `batch`, on each batch.
 
     Parameters
     ----------

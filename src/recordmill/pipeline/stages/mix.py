@@ -103,7 +103,7 @@ def _normalize_weights(weights: Iterable[float], count: int) -> tuple[float, ...
 
 @dataclass(frozen=True)
 class Mixture:
-    """The samples of several pipelines in fixed proportions, as the origin of a dataset.
+    """Data source that combines the samples of several pipelines in fixed proportions.
 
     Parameters
     ----------
@@ -120,9 +120,13 @@ class Mixture:
     num_samples: int | None = None
 
     @cached_property
-    def _pattern(self) -> tuple[Ints, Ints, Ints]:
-        """Describes one period: part of each sample, index of each sample in its part, and samples per part."""
-        counts = _split_period(self.shares)
+    def _sampling_order(self) -> tuple[Ints, Ints, Ints]:
+        """Order of the samples in one period.
+
+        Three arrays: the pipeline index of each sample, the index of each sample among the samples of its pipeline,
+        and the number of samples of each pipeline.
+        """
+        counts = _count_samples_per_period(self.shares)
         parts = np.repeat(np.arange(len(counts)), counts)
         earlier = np.concatenate([np.arange(count) for count in counts])
         order = np.lexsort((parts, (earlier + 0.5) / counts[parts]))
@@ -130,12 +134,12 @@ class Mixture:
 
     @property
     def sources(self) -> list[ExampleSource]:
-        """Sources of all parts."""
+        """The sources of all pipelines in the mixture."""
         return [source for part in self.parts for source in part.sources]
 
     @property
     def map_stages(self) -> list[Map]:
-        """Map stages of all parts."""
+        """The `map` stages of all pipelines in the mixture."""
         return [stage for part in self.parts for stage in part.map_stages]
 
     def length(self) -> int:
@@ -145,14 +149,14 @@ class Mixture:
         return min(self._count_samples_before(number, len(part)) for number, part in enumerate(self.parts))
 
     def _count_samples_before(self, number: int, count: int) -> int:
-        """Return how many samples of the mixture come before sample `count` of part `number`."""
-        parts, _, counts = self._pattern
+        """Return the position in the mixture of the sample with index `count` of the pipeline with index `number`."""
+        parts, _, counts = self._sampling_order
         periods, rest = divmod(count, int(counts[number]))
         return periods * len(parts) + int(np.flatnonzero(parts == number)[rest])
 
     def _count_part_samples(self, number: int) -> int:
-        """Return how many samples of part `number` one epoch of the mixture contains."""
-        parts, _, counts = self._pattern
+        """Return how many samples one epoch of the mixture takes from the pipeline with index `number`."""
+        parts, _, counts = self._sampling_order
         periods, rest = divmod(self.length(), len(parts))
         return periods * int(counts[number]) + int((parts[:rest] == number).sum())
 
@@ -172,7 +176,7 @@ class Mixture:
         return found
 
     def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
-        """Read the samples at the given positions. A part whose samples are used up continues with its next epoch."""
+        """Read the samples at the given positions. An exhausted pipeline continues with its next epoch."""
         chosen, ordinals = self._locate_in_parts(positions)
         found, first_source = [], 0
         for number, part in enumerate(self.parts):
@@ -187,8 +191,8 @@ class Mixture:
         return concatenate_rows(found) if found else self.parts[0].evaluate(Positions(0, range(0)), context)
 
     def _locate_in_parts(self, positions: Positions) -> tuple[Ints, Ints]:
-        """Return, for each position, its part and the number of earlier samples of this part since epoch 0."""
-        parts, earlier, counts = self._pattern
+        """Return the pipeline of each position, and the number of earlier samples from that pipeline since epoch 0."""
+        parts, earlier, counts = self._sampling_order
         periods, rest = np.divmod(positions.array, len(parts))
         chosen = parts[rest]
         per_epoch = np.array([self._count_part_samples(number) for number in range(len(self.parts))])
@@ -202,8 +206,8 @@ class Mixture:
         return f"mix([{', '.join(map(repr, self.parts))}], [{shares}]{count})"
 
 
-def _split_period(shares: Sequence[float]) -> Ints:
-    """Return the number of samples of each part in a period: at least 1, computed with the largest remainder method."""
+def _count_samples_per_period(shares: Sequence[float]) -> Ints:
+    """Divide the samples of a period among the pipelines with the largest remainder method, at least 1 sample each."""
     exact = np.asarray(shares) * _PERIOD
     counts: Ints = np.maximum(np.floor(exact), 1).astype(np.int64)
     for number in np.argsort(counts - exact, kind="stable")[: max(0, _PERIOD - int(counts.sum()))]:

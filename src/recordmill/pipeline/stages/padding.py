@@ -56,11 +56,12 @@ class Padding:
             multiple_of=_normalize_option(self.multiple_of, lambda sizes: _check_sizes(sizes, "pad_to_multiple_of", 1)),
         )
         for setting in (self.to, self.multiple_of):
-            if _is_pairs(setting) and not all(isinstance(pair, tuple) and len(pair) == 2 for pair in setting):
+            if isinstance(setting, tuple) and not all(isinstance(pair, tuple) and len(pair) == 2 for pair in setting):
                 raise ValueError(
-                    f"pad_to with one size per axis must be a dict by feature name, such as {{'image': {setting}}}"
+                    "in pad_to and pad_to_multiple_of, sizes per axis must be a dict from feature names to tuples, "
+                    f"such as {{'image': {setting}}}"
                 )
-        settings = self._list_options().values()
+        settings = self._collect_options().values()
         set_fields(self, named=frozenset(name for setting in settings for name in _list_names(setting)))
 
     def check_names(self, names: Iterable[str]) -> None:
@@ -68,7 +69,7 @@ class Padding:
         if not self.named:
             return
         known = [*names]
-        for option, setting in self._list_options().items():
+        for option, setting in self._collect_options().items():
             for name in _list_names(setting):
                 if name not in known:
                     raise FeatureError(
@@ -79,14 +80,14 @@ class Padding:
                         found=name,
                     )
 
-    def _list_options(self) -> dict[str, Any]:
+    def _collect_options(self) -> dict[str, Any]:
         return {"pad_value": self.value, "pad_to": self.to, "pad_to_multiple_of": self.multiple_of}
 
     def pad_ragged(self, name: str, column: Ragged, locate: Locate) -> NDArray[Any]:
         """Pad every level of a Ragged with the native module."""
-        levels = _list_levels(column)
+        levels = _list_nested_raggeds(column)
         data: NDArray[Any] = levels[-1].data
-        fill = self._choose_fill(name, data.dtype)
+        fill = self._choose_pad_value(name, data.dtype)
         has_sizes = self.to is not None or self.multiple_of is not None
         sizes: list[int] = self._choose_ragged_sizes(name, levels, locate) if has_sizes else []
         lengths: Sequence[int | None] = sizes[: len(levels)] or [None] * len(levels)
@@ -116,7 +117,7 @@ class Padding:
             if size < longest[axis]:
                 row = int(np.argmax(shapes[:, axis] > size))
                 _raise_too_long(name, row, rows[row].shape, size, axis, locate)
-        fill = self._choose_fill(name, rows[0].dtype)
+        fill = self._choose_pad_value(name, rows[0].dtype)
         if not any(ragged[1:]) and sizes[1:] == longest[1:] and not rows[0].dtype.hasobject:
             return Ragged.from_rows([*rows]).to_padded(fill, sizes[0])
         padded = np.full((len(rows), *sizes), fill, rows[0].dtype)
@@ -131,7 +132,7 @@ class Padding:
         for axis, size in enumerate(sizes):
             if size < longest[axis]:
                 _raise_too_long(name, 0, column.shape[1:], size, axis, locate if len(column) else lambda _: {})
-        return column if sizes == longest else _pad_to_sizes(column, sizes, self._choose_fill(name, column.dtype))
+        return column if sizes == longest else _pad_to_sizes(column, sizes, self._choose_pad_value(name, column.dtype))
 
     def _choose_sizes(self, name: str, longest: list[int], ragged: list[bool], *, is_declared: bool) -> list[int]:
         """Return the size of each axis of a sample after padding."""
@@ -142,9 +143,9 @@ class Padding:
             for size, target, multiple in zip(longest, targets, multiples, strict=True)
         ]
 
-    def _choose_fill(self, name: str, dtype: np.dtype[Any]) -> Any:
+    def _choose_pad_value(self, name: str, dtype: np.dtype[Any]) -> Any:
         """Return the pad value of a feature; raise FeatureError if its dtype cannot represent it."""
-        named = dict(self.value) if _is_pairs(self.value) else None
+        named = dict(self.value) if _is_option_by_feature(self.value) else None
         value = self.value if named is None else named.get(name, 0)
         if dtype.kind in "SU" and (named is None or name not in named):
             return np.zeros((), dtype)[()]
@@ -161,26 +162,26 @@ class Padding:
         """Return the options that differ from the defaults, as arguments of `batch`."""
         defaults = {"pad_value": 0, "pad_to": None, "pad_to_multiple_of": None}
         return "".join(
-            f", {option}={dict(setting) if _is_pairs(setting) else setting!r}"
-            for option, setting in self._list_options().items()
+            f", {option}={dict(setting) if _is_option_by_feature(setting) else setting!r}"
+            for option, setting in self._collect_options().items()
             if setting is not defaults[option] and setting != defaults[option]
         )
 
 
 def _list_names(setting: Any) -> list[str]:
-    return [name for name, _ in setting] if _is_pairs(setting) else []
+    return [name for name, _ in setting] if _is_option_by_feature(setting) else []
 
 
-def _is_pairs(setting: Any) -> bool:
+def _is_option_by_feature(setting: Any) -> bool:
     return isinstance(setting, tuple)
 
 
 def _normalize_option(setting: Any, check: Callable[[Any], Any]) -> Any:
-    """Check an option; convert a mapping to pairs."""
+    """Check a padding option. Convert a mapping to a tuple of (feature, value) pairs."""
     if isinstance(setting, Mapping):
         return tuple((name, check(value)) for name, value in setting.items())
-    if _is_pairs(setting) and all(isinstance(pair, tuple) and isinstance(pair[0], str) for pair in setting):
-        return setting  # Already converted, if `dataclasses.replace` copies the padding.
+    if isinstance(setting, tuple) and all(isinstance(pair, tuple) and isinstance(pair[0], str) for pair in setting):
+        return setting  # `dataclasses.replace` passes options that are already converted.
     return check(setting)
 
 
@@ -205,7 +206,7 @@ def _list_axis_sizes(
     option: str, setting: Any, name: str, ragged: list[bool], *, is_declared: bool
 ) -> Sequence[int | None]:
     """Return the value of an option for each axis of a sample; None for axes on which it has no effect."""
-    sizes = dict(setting).get(name) if _is_pairs(setting) else setting
+    sizes = dict(setting).get(name) if _is_option_by_feature(setting) else setting
     if isinstance(sizes, tuple):
         if len(sizes) != len(ragged):
             raise FeatureError(
@@ -216,7 +217,7 @@ def _list_axis_sizes(
                 found=str(sizes),
             )
         return sizes
-    if sizes is not None and _is_pairs(setting) and not is_declared:
+    if sizes is not None and _is_option_by_feature(setting) and not is_declared:
         if len(ragged) > 1:
             # The shape must not depend on which axes happen to be ragged in this batch.
             raise FeatureError(
@@ -256,7 +257,7 @@ def _raise_too_long(name: str, row: int, shape: tuple[int, ...], size: int, axis
     )
 
 
-def _list_levels(column: Ragged) -> list[Ragged]:
+def _list_nested_raggeds(column: Ragged) -> list[Ragged]:
     """Return a Ragged and the Raggeds inside it, from the outermost to the innermost."""
     levels = [column]
     while isinstance(levels[-1].data, Ragged):
@@ -265,7 +266,10 @@ def _list_levels(column: Ragged) -> list[Ragged]:
 
 
 def _find_outermost_row(levels: Sequence[Ragged], inner_row: int) -> int:
-    """Return the outermost row that contains row `inner_row` of the level below `levels`."""
+    """Convert the index of an inner row to the index of the outermost row that contains it.
+
+    `levels` are the levels around the inner row, the outermost first.
+    """
     for level in reversed(levels):
         inner_row = int(np.searchsorted(level.row_splits, inner_row, "right")) - 1
     return inner_row
@@ -273,7 +277,7 @@ def _find_outermost_row(levels: Sequence[Ragged], inner_row: int) -> int:
 
 def _find_row_shape(row: Ragged) -> tuple[int, ...]:
     """Return the shape of a Ragged with one row. The size of an inner axis is the length of its longest row."""
-    levels = _list_levels(row)
+    levels = _list_nested_raggeds(row)
     counts = (int(np.diff(level.row_splits).max(initial=0)) for level in levels)
     return (*counts, *levels[-1].data.shape[1:])
 

@@ -48,54 +48,55 @@ class Permutation:
     def __call__(self, positions: Ints) -> Ints:
         """Return the entries of the permutation at the given positions."""
         if self._length <= _MAX_STORED:
-            return _stored_order(self._length, self._key)[positions]
-        return self._permute(positions, invert=False)
+            return _create_small_permutation(self._length, self._key)[positions]
+        return self._permute_with_feistel_network(positions, invert=False)
 
     def inverse(self, entries: Ints) -> Ints:
         """Return the positions of the given entries in the permutation."""
         if self._length <= _MAX_STORED:
-            return _stored_inverse(self._length, self._key)[entries]
-        return self._permute(entries, invert=True)
+            return _invert_small_permutation(self._length, self._key)[entries]
+        return self._permute_with_feistel_network(entries, invert=True)
 
-    def _permute(self, numbers: Ints, *, invert: bool) -> Ints:
+    def _permute_with_feistel_network(self, numbers: Ints, *, invert: bool) -> Ints:
         found = _core.permute(
-            np.ascontiguousarray(numbers), self._length, self._left, _round_keys(self._key), invert=invert
+            np.ascontiguousarray(numbers), self._length, self._left, _create_feistel_keys(self._key), invert=invert
         )
         return np.frombuffer(memoryview(found), np.int64)
 
 
 @lru_cache(maxsize=64)
-def _round_keys(key: tuple[int, ...]) -> NDArray[np.uint64]:
-    return _random_words(key, _ROUNDS)
+def _create_feistel_keys(key: tuple[int, ...]) -> NDArray[np.uint64]:
+    return _generate_random_words(key, _ROUNDS)
 
 
 @lru_cache(maxsize=32)
-def _stored_order(length: int, key: tuple[int, ...]) -> Ints:
-    seed, *stream = _pad_key(key)
+def _create_small_permutation(length: int, key: tuple[int, ...]) -> Ints:
+    seed, *stream = _extend_key_to_four_words(key)
     return np.frombuffer(memoryview(_core.random_order(length, seed, stream)), np.int64)
 
 
 @lru_cache(maxsize=32)
-def _stored_inverse(length: int, key: tuple[int, ...]) -> Ints:
+def _invert_small_permutation(length: int, key: tuple[int, ...]) -> Ints:
     inverse = np.empty(length, np.int64)
-    inverse[_stored_order(length, key)] = np.arange(length)
+    inverse[_create_small_permutation(length, key)] = np.arange(length)
     return inverse
 
 
-def _pad_key(key: tuple[int, ...]) -> tuple[int, ...]:
+def _extend_key_to_four_words(key: tuple[int, ...]) -> tuple[int, ...]:
     seed, *stream = (*key, 0, 0, 0)[:4]
     return (seed, *(word & 0xFFFFFFFF for word in stream))
 
 
-def _random_words(key: tuple[int, ...], count: int) -> NDArray[np.uint64]:
-    seed, first, second, third = _pad_key(key)
+def _generate_random_words(key: tuple[int, ...], count: int) -> NDArray[np.uint64]:
+    seed, first, second, third = _extend_key_to_four_words(key)
     positions = np.array([second << 32 | first], np.uint64)
     return np.asarray(_core.random_words(seed, third, positions, 0, 0, count))
 
 
 # Number of blocks whose samples are shuffled together. Readers access all of these blocks at the same time.
 BLOCKS_TOGETHER = 16
-_GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)  # Part of the key: purpose of the permutation.
+# Purposes of permutations. The purpose is included in the key, so permutations for different purposes differ.
+_GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,16 +140,16 @@ class Shuffle:
         return upstream
 
     def map_positions(self, positions: Positions, upstream: int | None) -> Positions:
-        """Map positions after the shuffle to positions before it."""
+        """Convert positions after the shuffle to positions before the shuffle."""
         values, epochs = positions.array, positions.epochs
         if isinstance(epochs, int):
-            return Positions(epochs, self._permute_positions(values, upstream or 0, epochs))
+            return Positions(epochs, self._shuffle_positions(values, upstream or 0, epochs))
         found = np.empty(len(values), np.int64)
         for epoch, rows in positions.by_epoch():
-            found[rows] = self._permute_positions(values[rows], upstream or 0, epoch)
+            found[rows] = self._shuffle_positions(values[rows], upstream or 0, epoch)
         return Positions(epochs, found)
 
-    def _permute_positions(self, positions: Ints, length: int, epoch: int) -> Ints:
+    def _shuffle_positions(self, positions: Ints, length: int, epoch: int) -> Ints:
         if self.block is not None:
             return _create_block_order(length, self.block, (self.seed, epoch)).shuffle(positions)
         if self.window is not None:
@@ -158,7 +159,7 @@ class Shuffle:
         return Permutation(length, (self.seed, epoch, _GLOBAL))(positions)
 
     def find_groups(self, positions: Ints, length: int, epoch: int) -> Ints:
-        """Return, for each position, the number of its block group; requires `block`."""
+        """Return the number of the group of blocks that contains each position. The option `block` must be set."""
         return _create_block_order(length, self.block or 1, (self.seed, epoch)).find_groups(positions)
 
     def quality(self, length: int) -> float:
@@ -194,17 +195,17 @@ class _BlockOrder:
         self.length, self.size, self.key = length, size, key
         blocks, self.missing = -(-length // size), -length % size
         self.order = Permutation(blocks, (*key, _BLOCKS))
-        # Position in the shuffled order at which the short block ends. Later positions are smaller by `missing` than if
-        # all blocks were full.
+        # The last block before the shuffle is `missing` samples shorter than the others. `gap` is the position after
+        # the shuffle at which this block ends. Later positions are smaller by `missing` than if the block were full.
         self.gap = int(self.order.inverse(np.array([blocks - 1]))[0]) * size + size - self.missing
         self.group = size * BLOCKS_TOGETHER
 
     def find_groups(self, positions: Ints) -> Ints:
-        """Return the group of each position."""
+        """Return the number of the group of blocks that contains each position."""
         return (positions + np.where(positions >= self.gap, self.missing, 0)) // self.group
 
     def shuffle(self, positions: Ints) -> Ints:
-        """Return the stored position of each shuffled position."""
+        """Convert positions after the shuffle to positions before the shuffle."""
         number = self.find_groups(positions)
         found = np.empty(len(positions), np.int64)
         for group_number in np.unique(number):
@@ -220,5 +221,5 @@ class _BlockOrder:
 
 @lru_cache(maxsize=16)
 def _create_block_order(length: int, size: int, key: tuple[int, int]) -> _BlockOrder:
-    """Return the order of one epoch. It is kept, because every batch needs it."""
+    """Return the block order of one epoch. The result is cached, because every batch needs the block order."""
     return _BlockOrder(length, size, key)

@@ -1,4 +1,4 @@
-"""The stages take, skip and repeat."""
+"""The stages `take`, `skip` and `repeat`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Take:
         return self.count if upstream is None else min(self.count, upstream)
 
     def map_positions(self, positions: Positions, upstream: int | None) -> Positions:
-        """Map positions after this stage to positions before it."""
+        """Convert positions in the output of this stage to positions in its input."""
         del upstream
         return positions
 
@@ -63,7 +63,7 @@ class Skip:
         return None if upstream is None else max(0, upstream - self.count)
 
     def map_positions(self, positions: Positions, upstream: int | None) -> Positions:
-        """Map positions after this stage to positions before it."""
+        """Convert positions in the output of this stage to positions in its input."""
         del upstream
         values = positions.values
         if isinstance(values, range):
@@ -101,7 +101,7 @@ class Repeat:
         return None if self.count is None else upstream * self.count
 
     def map_positions(self, positions: Positions, upstream: int | None) -> Positions:
-        """Map positions after this stage to positions before it."""
+        """Convert positions in the output of this stage to positions in its input."""
         length, count = max(upstream or 0, 1), self.count or 1
         values = positions.values
         if isinstance(values, range) and isinstance(positions.epochs, int) and len(values):

@@ -1,4 +1,4 @@
-"""Shared parts of damage tables: the row type, the shard before damage, and damage that suits every format."""
+"""Classes for intact and damaged shards, and the damage functions that work for every format."""
 
 from __future__ import annotations
 
@@ -107,7 +107,10 @@ class IntactShard:
         return b"".join([*self.frames[:position], frame, *self.frames[position + 1 :]])
 
     def damage_at(self, name: str, data: bytes, kind: str, position: int, at: int = 0) -> Damage:
-        """Return a row with a fault `at` bytes after the start of a record. Readers must return all earlier records."""
+        """Return a damaged shard with a fault in the record at `position`. Readers must return all earlier records.
+
+        The reported offset of the fault is `at` bytes after the start of the record.
+        """
         return Damage(name, data, self.payloads[:position], kind, self.offset(position) + at, position)
 
 
@@ -160,7 +163,10 @@ def cut_between_records(shard: IntactShard) -> Iterator[Damage]:
 
 
 def files_of_other_formats(kinds: dict[str, str]) -> DamageFunction:
-    """Return a damage function that yields an HTML page and a gzip file. `kinds` maps each file to its fault kind."""
+    """Return a damage function that yields an HTML page and a gzip file.
+
+    ``kinds["html"]`` and ``kinds["gzip"]`` are the kinds of fault that a reader of these files must report.
+    """
 
     def yield_foreign_files(shard: IntactShard) -> Iterator[Damage]:
         yield shard.damage_at("html_page", HTML, kinds["html"], 0)

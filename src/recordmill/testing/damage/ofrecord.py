@@ -77,7 +77,7 @@ def zeros_appended(shard: IntactShard) -> Iterator[Damage]:
 
 
 def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
-    """Append bytes that readers parse as a length, which is truncated, negative, too large, or exceeds the file."""
+    """Append bytes that readers parse as an invalid length: truncated, negative, or too large for format or file."""
     rows = [
         (b"\xff" * 7, "truncated_header"),
         (b"\xff" * 8, "bad_length"),
@@ -102,7 +102,7 @@ def zero_hole(shard: IntactShard) -> Iterator[Damage]:
 
 
 def byte_inserted_last_payload(shard: IntactShard) -> Iterator[Damage]:
-    """Insert a byte into the last message, so that its last byte is read as the start of another length."""
+    """Insert a byte into the last message. Readers parse the last byte of the message as the start of a new header."""
     payload = shard.payloads[-1]
     changed = payload[:1] + b"\x5a" + payload[1:]
     data = shard.replace_frame(shard.last, struct.pack("<q", len(payload)) + changed)

@@ -29,7 +29,7 @@ def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
 
 
 def cut_inside_payload(shard: IntactShard) -> Iterator[Damage]:
-    """Truncate the last record after its header, inside its payload, and inside its footer."""
+    """Yield shards whose last record is truncated: after the header, inside the payload, or inside the footer."""
     start = shard.offset(shard.last)
     length = len(shard.payloads[-1])
     lefts = {"after_header": HEADER_BYTES, "inside_payload": HEADER_BYTES + length // 2}
@@ -102,7 +102,8 @@ def inserted_or_removed_byte(shard: IntactShard) -> Iterator[Damage]:
 def length_with_right_checksum(shard: IntactShard) -> Iterator[Damage]:
     """Store a wrong length with a valid checksum; readers must not allocate memory of this length."""
     lengths = {f"2_to_{power}": 2**power for power in (31, 32, 40, 62, 63)}
-    lengths["2_to_63_minus_17"] = 2**63 - 17  # Here, the end of the frame still fits into a signed 64-bit offset.
+    # With this length, the frame has 2**63 - 1 bytes, the largest size that fits into a signed 64-bit integer.
+    lengths["2_to_63_minus_17"] = 2**63 - 17
     lengths |= {"2_to_64_minus_16": 2**64 - 16, "2_to_64_minus_5": 2**64 - 5, "2_to_64_minus_1": 2**64 - 1}
     for name, length in lengths.items():
         data = shard.replace_frame(shard.middle, build_header(length) + shard.frames[shard.middle][HEADER_BYTES:])

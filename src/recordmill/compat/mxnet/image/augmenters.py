@@ -263,7 +263,7 @@ def create_color_augmenters(
     pca_noise: float = 0,
     rand_gray: float = 0,
 ) -> list[Augmenter]:
-    """Create augmenters that convert to float32, change colors and normalize.
+    """Create the augmenters that convert an image to float32, change its colors and normalize its values.
 
     `mean` and `std` may be True, which selects those of ImageNet.
     """

@@ -50,7 +50,7 @@ def _create_augmenters(
     inter_method: int = 2,
     **color_options: Any,
 ) -> list[BoxAugmenter]:
-    """Create a list of augmenters of images and boxes from options, in MXNet's order."""
+    """Create a list of augmenters from options, in MXNet's order. Each augmenter changes an image and its boxes."""
     if rand_crop > 0 or rand_pad > 0:
         raise UnsupportedError("rand_crop and rand_pad are not supported", hint=CROP_HINT)
     augmenters = [_wrap_image_augmenter(ResizeAug(resize, inter_method))] if resize > 0 else []
@@ -91,7 +91,7 @@ class ImageDetIter(ImageIter):
             count, width = max(count, len(boxes)), boxes.shape[1]
         self.reset()
         if not count:
-            raise self._label_error("no sample has a box")
+            raise self._create_label_error("no sample has a box")
         return count, width
 
     def _parse_label(self, label: Any) -> Any:
@@ -101,22 +101,22 @@ class ImageDetIter(ImageIter):
         """
         raw = np.asarray(label).ravel()
         if raw.size < _MIN_LABEL_LENGTH:
-            raise self._label_error(f"Label shape is invalid: {raw.shape}")
+            raise self._create_label_error(f"Label shape is invalid: {raw.shape}")
         header, width = int(raw[0]), int(raw[1])
         if width < 1 or (raw.size - header) % width:
-            raise self._label_error(f"Label shape {raw.shape} inconsistent with annotation width {width}.")
+            raise self._create_label_error(f"Label shape {raw.shape} inconsistent with annotation width {width}.")
         boxes = raw[header:].reshape(-1, width)
         boxes = boxes[(boxes[:, 3] > boxes[:, 1]) & (boxes[:, 4] > boxes[:, 2])]
         if not len(boxes):
-            raise self._label_error("Encounter sample with no valid label.")
+            raise self._create_label_error("Encounter sample with no valid label.")
         return boxes
 
     def _check_valid_label(self, label: Any) -> None:
         is_valid = (label[:, 0] >= 0) & (label[:, 3] > label[:, 1]) & (label[:, 4] > label[:, 2])
         if not is_valid.any():
-            raise self._label_error("Invalid label occurs.")
+            raise self._create_label_error("Invalid label occurs.")
 
-    def _label_error(self, message: str) -> MXNetError:
+    def _create_label_error(self, message: str) -> MXNetError:
         return MXNetError(message, kind="bad_label", **self._location)
 
     def _fill_batch(self, data: Any, label: Any, start: int) -> int:
@@ -161,7 +161,7 @@ class ImageDetIter(ImageIter):
             self._set_label_shape(self.provide_label[0].name, (label_shape[0], label_shape[1]))
 
     def sync_label_shape(self, it: ImageDetIter, verbose: bool = False) -> ImageDetIter:
-        """Set the number of boxes per image in this iterator and in `it` to the larger of the two numbers."""
+        """Give this iterator and the iterator `it` the same number of boxes per image: the larger of their numbers."""
         del verbose
         if not isinstance(it, ImageDetIter):
             raise TypeError("Synchronize with invalid iterator.")

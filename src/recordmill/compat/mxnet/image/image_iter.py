@@ -103,7 +103,7 @@ class ImageIter(DataIter):
         if self.shuffle:
             random.shuffle(self.seq or [])
         if self.last_batch_handle != "roll_over" or self._leftover is None:
-            self._restart_epoch()
+            self._rewind_to_first_sample()
             self._is_over = False
 
     def hard_reset(self) -> None:
@@ -111,7 +111,7 @@ class ImageIter(DataIter):
         self._leftover = None
         self.reset()
 
-    def _restart_epoch(self) -> None:
+    def _rewind_to_first_sample(self) -> None:
         self.cur = 0
         if self.imgrec is not None and self.seq is None:
             self.imgrec.reset()
@@ -156,7 +156,7 @@ class ImageIter(DataIter):
         sample = None if self._is_over else self._read_next_sample()
         if sample is None:
             if self.last_batch_handle != "discard" and not self._is_over:
-                self._restart_epoch()
+                self._rewind_to_first_sample()
             raise StopIteration
         return sample
 
@@ -196,7 +196,7 @@ class ImageIter(DataIter):
         return self.imglist[key][0], data
 
     def imdecode(self, s: bytes) -> Any:
-        """Decode an image; an error names the record that was read last."""
+        """Decode an image; if decoding fails, raise MXNetError with the location of the sample that was read last."""
         try:
             return imdecode(s)
         except MXNetError as error:
@@ -211,7 +211,7 @@ class ImageIter(DataIter):
             return Path(path).read_bytes()
 
     def check_valid_image(self, data: Any) -> None:
-        """Raise MXNetError if the image ``data[0]`` has no axes."""
+        """Raise MXNetError if the image ``data[0]`` is a scalar, that is, an array of shape ``()``."""
         if not data[0].shape:
             raise MXNetError("Data shape is wrong", kind="bad_image", **self._location)
 

@@ -105,7 +105,10 @@ def padding_color(values: Values) -> int | tuple[int, ...]:
 
 
 def scale_shorter_sides(sizes: Ints, length: int) -> Ints:
-    """Scale image sizes, shape (n, 2), to shorter sides of `length` (-1: unchanged); round longer sides down."""
+    """Scale each image size so that its shorter side is `length`; round the longer side down.
+
+    `sizes` has shape (n, 2). If `length` is -1, the sizes are returned unchanged.
+    """
     return sizes if length == -1 else length * sizes // np.maximum(sizes.min(axis=1, keepdims=True), 1)
 
 
@@ -115,9 +118,9 @@ def shorter_side_size(size: Size, length: int) -> Size:
 
 
 def enlarge_sizes_on_axis(sizes: Ints, goal: Ints, side: int) -> Ints:
-    """Enlarge image sizes, shape (n, 2), to at least ``goal[side]`` on axis `side`, keeping their aspect ratios.
+    """Enlarge image sizes whose height (`side` 0) or width (`side` 1) is below ``goal[side]``; keep the aspect ratios.
 
-    The ratio is a float32, as in MXNet.
+    `sizes` has shape (n, 2). The enlargement factor is a float32, as in MXNet.
     """
     ratio = np.float32(goal[side]) / np.maximum(sizes[:, side], 1).astype(np.float32)
     other = (ratio * sizes[:, 1 - side].astype(np.float32)).astype(np.int64)
@@ -146,7 +149,11 @@ def _to_size_tuple(sizes: Ints) -> Size:
 
 
 def _crop_and_resize_to_batch(pixels: Pixels, values: Values, generator: LibstdcxxGenerator) -> Pixels:
-    """Crop a window of random size and resize it to the batch; without such a window, enlarge small images and crop."""
+    """Crop a window of random size, and resize it to the height and width of `data_shape`.
+
+    If the parameters do not give a window of random size, enlarge images that are smaller than `data_shape`, and crop a
+    window with the height and width of `data_shape`.
+    """
     size, goal, method = pixels.shape[:2], tuple(values["data_shape"][1:]), values["inter_method"]
     window = None
     if values["random_resized_crop"]:

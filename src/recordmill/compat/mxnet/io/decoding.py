@@ -52,7 +52,7 @@ class BatchDecoder:
         return self._normalizer.dtype
 
     def decode(self, images: Sequence[Any], records: BatchRows) -> NDArray[Any]:
-        """Decode, augment and normalize the images of one batch; `records` determines the random numbers."""
+        """Decode, augment and normalize the images of one batch. The random numbers are seeded from `records`."""
         groups = self._group_images(images) if self._is_native else [(None, np.arange(len(images)))]
         batch: NDArray[Any] = np.empty((len(images), *self._values["data_shape"]), self.dtype)
         for method, rows in groups:
@@ -89,7 +89,9 @@ class BatchDecoder:
         if values["rand_mirror"] and not values["mirror"]:
             mirrored = draws.booleans(positions, rm.Stage.FLIP, 0.5)
         if has_random_light(values):
-            lights = _scale_light_parameters(draws.uniform(positions, rm.Stage.FREE, 2).astype(np.float32), values)
+            lights = _compute_contrast_and_illumination(
+                draws.uniform(positions, rm.Stage.FREE, 2).astype(np.float32), values
+            )
         return self._normalizer.normalize_batch(decoded, mirrored, lights)
 
     def _decode_one_by_one(self, images: Sequence[Any], records: BatchRows, rows: Ints) -> NDArray[Any]:
@@ -100,8 +102,8 @@ class BatchDecoder:
         def decode(row: int) -> None:
             generator = generators[row]
             pixels, is_mirrored = decode_and_augment(images[row], values, generator), draw_mirror(values, generator)
-            light = _draw_light_parameters(values, generator)[None] if has_random_light(values) else None
-            numbers = normalizer.convert_image(pixels[:, ::-1] if is_mirrored else pixels)
+            light = _draw_contrast_and_illumination(values, generator)[None] if has_random_light(values) else None
+            numbers = normalizer.convert_like_native_decoder(pixels[:, ::-1] if is_mirrored else pixels)
             batch[row] = normalizer.normalize_batch(numbers[None], np.array([is_mirrored]), light)[0]
 
         decode_in_threads(decode, rows, values["preprocess_threads"])
@@ -128,7 +130,10 @@ class _Normalizer:
         self.options = self._choose_native_options()
 
     def _choose_native_options(self) -> dict[str, Any]:
-        """Return options of `rm.Image`. They normalize pixels if the rounding equals MXNet's; else they keep uint8."""
+        """Return the options of `rm.Image` for normalized pixels or for uint8 pixels.
+
+        Native normalization is used only if it rounds pixels as MXNet does.
+        """
         pixels = {"dtype": "uint8"}
         white = 255 * self._scale
         is_plain = self.dtype == np.float32 and not self._has_light and self._mean_image is None
@@ -141,7 +146,7 @@ class _Normalizer:
             return pixels
         return {"dtype": "float32", "mean": means, "std": self._stds, "white": white}
 
-    def convert_image(self, pixels: NDArray[np.uint8]) -> NDArray[Any]:
+    def convert_like_native_decoder(self, pixels: NDArray[np.uint8]) -> NDArray[Any]:
         """Convert a uint8 image (height, width, channels) to the array that native decoding with `options` returns."""
         if self.options["dtype"] == "uint8":
             return pixels.transpose(2, 0, 1)
@@ -170,15 +175,18 @@ class _Normalizer:
         return batch
 
 
-def _draw_light_parameters(values: Mapping[str, Any], generator: LibstdcxxGenerator) -> Floats:
+def _draw_contrast_and_illumination(values: Mapping[str, Any], generator: LibstdcxxGenerator) -> Floats:
     """Draw the factor (random contrast) and the offset (random illumination) for the values of one image."""
     units = np.array([[generator.uniform(), generator.uniform()]], np.float32)
-    light: Floats = _scale_light_parameters(units, values)[0]
+    light: Floats = _compute_contrast_and_illumination(units, values)[0]
     return light
 
 
-def _scale_light_parameters(units: Floats, values: Mapping[str, Any]) -> Floats:
-    """Map random numbers in [0, 1), shape (n, 2), to a factor and an offset for each image."""
+def _compute_contrast_and_illumination(units: Floats, values: Mapping[str, Any]) -> Floats:
+    """Convert random numbers in [0, 1) to a contrast factor and an illumination offset per image.
+
+    The random numbers and the result have shape (n, 2).
+    """
     limits = np.array([values["max_random_contrast"], values["max_random_illumination"]], np.float32)
     lights = units * limits * np.float32(2) - limits
     lights[:, 0] += np.float32(1)

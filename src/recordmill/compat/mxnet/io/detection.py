@@ -72,7 +72,8 @@ class _DetectionBatchBuilder(BatchBuilder):
                 location = self.table.locate_row(int(records.rows[number]))
                 found = f"{len(label)} values; lengths of header and box: {label[:2].tolist()}"
                 raise ParameterError(message, kind="bad_label", expected=expected, found=found, **location)
-            size = max(height, 1), max(width, 1)  # Size 0 means an invalid image, which decoding reports.
+            # The size of an invalid image is 0. Decoding this image raises an error later.
+            size = max(height, 1), max(width, 1)
             with np.errstate(all="ignore"):  # Boxes may have infinite coordinates.
                 augmentation = sampler.draw_augmentation(size, parts[1], generators[number])
             row[1:3], row[3:] = augmentation.size, self.values["label_pad_value"]
@@ -143,7 +144,7 @@ class _PaddedLabelTable(RecordTable):
         self.label_width = _PREFIX_LENGTH + max(longest, width)
 
     def _find_longest_label(self) -> int:
-        """Return the largest number of labels of a record, from the headers of all records."""
+        """Read the headers of all records, and return the largest number of labels in one record."""
         longest = 1
         for start in range(0, len(self), _SCAN_RECORDS):
             _, _, headers, _ = self._read_headers(np.arange(start, min(start + _SCAN_RECORDS, len(self))))

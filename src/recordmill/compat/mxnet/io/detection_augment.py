@@ -48,7 +48,7 @@ class RelativeWindow:
     height: Any
 
     def select_window(self, number: int) -> RelativeWindow:
-        """Return window `number`; the fields must be arrays."""
+        """Return the window with this number. `left`, `top`, `width` and `height` must be arrays."""
         return RelativeWindow(self.left[number], self.top[number], self.width[number], self.height[number])
 
 
@@ -79,7 +79,7 @@ class Augmentation:
 
 
 def split_detection_label(label: Rows) -> tuple[Rows, Rows] | None:
-    """Split a label into header values and non-empty boxes; return None if the label has another layout."""
+    """Split a label into header values and non-empty boxes; return None if it is not a header followed by boxes."""
     header, width = (int(one) if np.isfinite(one) else 0 for one in label[:2].tolist()) if len(label) > 1 else (0, 0)
     if not 2 <= header <= len(label) or width < _BOX_WIDTH or (len(label) - header) % width:
         return None
@@ -90,7 +90,7 @@ def split_detection_label(label: Rows) -> tuple[Rows, Rows] | None:
 def decode_and_augment_batch(
     images: Sequence[Any], augmentations: Sequence[Augmentation], shape: Sequence[int], fill: int, threads: int
 ) -> NDArray[np.uint8]:
-    """Decode and augment the images of a batch; pad images smaller than `shape` with 0 at the right and bottom."""
+    """Decode and augment a batch of images. If an image is smaller than `shape`, add zeros on the right and below."""
     batch = np.zeros((len(images), *shape), np.uint8)
 
     def decode_one(row: int) -> None:
@@ -108,7 +108,7 @@ def _resize(pixels: Pixels, step: ResizeStep | None) -> Pixels:
 
 
 def _crop_and_pad(pixels: Pixels, augmentation: Augmentation, fill: int) -> Pixels:
-    """Crop, recolor and mirror the window of an augmentation; pixels outside the image get the value `fill`."""
+    """Crop an image to the window, then recolor and mirror it. Window pixels outside the image get the value `fill`."""
     x, y, width, height = augmentation.window
     is_mirrored = augmentation.is_mirrored
     x = pixels.shape[1] - x - width if is_mirrored else x
@@ -137,7 +137,7 @@ def _recolor(pixels: Pixels, augmentation: Augmentation, behind: int) -> Pixels:
 
 
 class AugmentationSampler:
-    """Draws the augmentation of each image from the parameters of ImageDetRecordIter, in MXNet's order."""
+    """Draws random augmentations for ImageDetRecordIter. Random numbers are drawn in the same order as in MXNet."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
@@ -220,16 +220,16 @@ class _CropSampler:
     """Draws crop windows that satisfy limits on scale, aspect ratio and overlap with the boxes."""
 
     def __init__(self, values: Mapping[str, Any], number: int) -> None:
-        def sampler_option(name: str) -> Any:
+        def select_value(name: str) -> Any:
             settings = values[name]
             return settings[number] if len(settings) > 1 else settings[0]
 
-        def sampler_limits(name: str) -> tuple[float, float]:
-            return sampler_option(f"min_crop_{name}"), sampler_option(f"max_crop_{name}")
+        def select_limits(name: str) -> tuple[float, float]:
+            return select_value(f"min_crop_{name}"), select_value(f"max_crop_{name}")
 
-        self._scales, self._ratios = sampler_limits("scales"), sampler_limits("aspect_ratios")
-        self._trials = int(sampler_option("max_crop_trials"))
-        self._limits = [sampler_limits(name) for name in ("overlaps", "sample_coverages", "object_coverages")]
+        self._scales, self._ratios = select_limits("scales"), select_limits("aspect_ratios")
+        self._trials = int(select_value("max_crop_trials"))
+        self._limits = [select_limits(name) for name in ("overlaps", "sample_coverages", "object_coverages")]
         self._keeps_centers = values["crop_emit_mode"] == "center"
         self._min_overlap = np.float32(values["emit_overlap_thresh"])
 
@@ -260,7 +260,11 @@ class _CropSampler:
         return RelativeWindow(left, top, width, height)
 
     def _find_valid_windows(self, rows: Rows, regions: RelativeWindow) -> Flags:
-        """Return whether each window satisfies the limits and keeps a box. Without boxes, every window is valid."""
+        """Return whether each window is valid.
+
+        In a valid window, at least one box meets the overlap limits, and at least one box stays in the label. If the
+        image has no boxes, every window is valid.
+        """
         if not len(rows):
             return np.ones(regions.left.shape, bool)
         columns = rows.T[:, :, None]

@@ -15,7 +15,7 @@ from recordmill.compat.mxnet.base import ParameterError
 from recordmill.compat.mxnet.recordio import write_file_atomically
 
 Floats = NDArray[np.float32]
-# A file consists of magic number, reserved word and number of arrays, then the arrays, then their names.
+# A file contains a magic number, a reserved word, the number of arrays, the arrays and their names, in this order.
 _LIST_HEADER = struct.pack("<QQQ", 0x112, 0, 1)
 _NAME = struct.pack("<QQ", 1, 8) + b"mean_img"
 # Magic numbers of versions 1 and 2 of the array header, and the storage type of dense arrays in version 2.
@@ -42,7 +42,10 @@ def load_mean_image(path: str, shape: tuple[int, ...], batches: Callable[[], Ite
 
 
 def _iter_possible_headers(shape: tuple[int, ...]) -> Iterator[bytes]:
-    """Yield the possible headers (bytes before the device type) of a file with an array of this shape, newest first."""
+    """Yield the file header of each format version for an array of this shape, newest version first.
+
+    A header consists of all bytes before the device type.
+    """
     count = len(shape)
     yield _LIST_HEADER + struct.pack(f"<Iii{count}q", _VERSION_2, _DENSE, count, *shape)
     yield _LIST_HEADER + struct.pack(f"<Ii{count}q", _VERSION_1, count, *shape)

@@ -1,4 +1,4 @@
-"""The order in which ImageRecordIter visits records: parts, chunks, shuffling, batches."""
+"""Compute the order in which ImageRecordIter reads records: split files into chunks, shuffle, and form batches."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from recordmill.compat.mxnet.io.random import (
 Ints = NDArray[np.int64]
 # Start and stop of consecutive positions.
 Span = tuple[int, int]
-# MXNet reads chunks of this many bytes. A chunk ends before the last record whose 8-byte header is in these bytes.
+# MXNet reads this many bytes and finds the last complete record header in them. The chunk ends before this header.
 CHUNK_BYTES = 1 << 23
 _FRAME_HEADER_BYTES = 8
-# MXNet creates more ranges than `shuffle_chunk_size` requires, by this factor.
+# Factor by which MXNet multiplies the number of byte ranges that `shuffle_chunk_size` requires.
 _EXTRA_RANGES = 1.1
 # MXNet adds _SEED_OFFSET to the seeds of `shuffle` and `seed_aug`, and _RANGE_SEED_OFFSET to `shuffle_chunk_seed`.
 _SEED_OFFSET = 111
@@ -64,14 +64,21 @@ class BatchRows:
         return rm.Draws(seed % 2**64, self.epoch)
 
     def create_generators(self, seed: int, seed_aug: int | None) -> list[LibstdcxxGenerator]:
-        """Return one generator per record, seeded with `seed_aug` as in MXNet, or with seed, epoch and position."""
+        """Return one random number generator per record.
+
+        If `seed_aug` is set, the seed is `seed_aug` plus the slot, as in MXNet. Otherwise, the random numbers depend on
+        `seed`, the epoch and the position.
+        """
         if seed_aug is None:
             return create_image_generators(self.create_draws(seed), self.positions)
         return [create_seeded_generator(seed_aug + _SEED_OFFSET + slot) for slot in self.slots.tolist()]
 
 
 def split_part_into_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
-    """Return the byte ranges of part `part_index` of files of `size` bytes; one range without `shuffle_chunk_size`."""
+    """Return the byte ranges of part `part_index`. Without `shuffle_chunk_size`, the part is one range.
+
+    `size` is the total number of bytes of all files.
+    """
     num_parts, part, chunk = values["num_parts"], values["part_index"], values["shuffle_chunk_size"]
     count = max(math.ceil(size * _EXTRA_RANGES / (num_parts * (chunk << 20))), 1) if chunk > 0 else 1
     step = (-(-size // (num_parts * count)) + 3) // 4 * 4
@@ -79,7 +86,10 @@ def split_part_into_ranges(values: Mapping[str, Any], size: int) -> list[Span]:
 
 
 def split_span_into_chunks(starts: Ints, span: Span, size: int) -> list[Span]:
-    """Split a span of records into the chunks that MXNet reads at once, at most `CHUNK_BYTES` long if possible."""
+    """Split a span of records into the chunks that MXNet reads at once.
+
+    A chunk has at most `CHUNK_BYTES`. If its first record does not fit, this limit is doubled until the record fits.
+    """
     first, last = span
     end = int(starts[last]) if last < len(starts) else size
     chunks = []
@@ -96,7 +106,7 @@ def split_span_into_chunks(starts: Ints, span: Span, size: int) -> list[Span]:
 
 
 class EpochOrderSampler:
-    """Draws the record order of one epoch after another; the random generators are not reset between epochs.
+    """Draws the record order of each epoch. The random generators are not reset between epochs.
 
     With an index file, all records of the part are shuffled together; otherwise records move only within their chunk.
     """
@@ -123,14 +133,15 @@ class EpochOrderSampler:
                 shuffle_long_list(order, self._words)
             chosen = np.array(order, np.int64)
             rows.append(first + chosen)
-            slots.append(self._assign_slots(chosen, visited))
+            slots.append(self._compute_buffer_slots(chosen, visited))
             visited += last - first
         return EpochOrder(np.concatenate(rows), np.concatenate(slots))
 
-    def _assign_slots(self, chosen: Ints, visited: int) -> Ints:
+    def _compute_buffer_slots(self, chosen: Ints, visited: int) -> Ints:
         if self._is_indexed:
             return (visited + np.arange(len(chosen))) % self._batch_size
-        # In MXNet's buffer, shuffled chunks start at slot `batch_size`, others after the rows of the current batch.
+        # In MXNet's read buffer, a shuffled chunk starts at slot `batch_size`.
+        # An unshuffled chunk starts after the rows of the current batch.
         return chosen + (visited % self._batch_size if self._words is None else self._batch_size)
 
     def split_into_batches(

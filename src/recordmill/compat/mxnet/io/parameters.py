@@ -17,7 +17,7 @@ _MAX_SIDE = 1 << 15
 
 
 def _map_names_to_values(rows: list[tuple[Any, str]]) -> dict[str, Any]:
-    """Convert (value, space-separated names) rows to a dict that maps each name to its value."""
+    """Return a dict from names to values. Each row is a value and the names that map to it, separated by spaces."""
     return {name: value for value, names in rows for name in names.split()}
 
 
@@ -125,7 +125,7 @@ _DETECTION_RANGES: dict[str, tuple[float, float]] = {
     ),
 }
 _DETECTION_CHOICES = {"crop_emit_mode": ("center", "overlap"), "resize_mode": ("force", "shrink", "fit")}
-# Parameters of which only the default value is supported, each with a hint at what to use instead.
+# Parameters that support only their default value. Each maps to a hint that says what to do instead.
 _DETECTION_UNSUPPORTED = {
     "aug_seq": _AUG_SEQ_HINT,
     "mean_img": "use mean_r, mean_g and mean_b",
@@ -155,7 +155,7 @@ def has_random_light(values: Mapping[str, Any]) -> bool:
 
 
 def crop_aspect_ratios(values: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the smallest and largest width / height of random crops."""
+    """Return the smallest and the largest aspect ratio (width divided by height) of random crops."""
     low, high = values["min_aspect_ratio"], np.float32(values["max_aspect_ratio"])
     one = np.float32(1)
     return (float(one - high), float(one + high)) if low is None else (low, float(high))
@@ -222,7 +222,7 @@ def _changes_colors(values: Mapping[str, Any]) -> bool:
 
 
 def _round_like_text_parser(value: float) -> float:
-    """Round to float32 as MXNet's text parser does: integer part and fraction separately, then their sum."""
+    """Round as MXNet's text parser does: convert the integer part and the fraction to float32, then add them."""
     integer = np.trunc(value)
     return float(np.float32(integer) + np.float32(value - integer))
 

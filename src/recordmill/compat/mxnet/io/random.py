@@ -148,11 +148,11 @@ def shuffle_long_list(order: list[int], words: np.random.RandomState) -> None:
 def _draw_swap_partners(words: np.random.RandomState, start: int, stop: int) -> list[int]:
     sizes = np.arange(start + 1, stop + 1, dtype=np.uint64)
     shares = np.uint64(_MAX_WORD) // sizes
-    chosen = _draw_raw_words(words, len(sizes))
+    chosen = _draw_mersenne_words(words, len(sizes))
     while len(rejected := np.flatnonzero(chosen >= sizes * shares)):
-        chosen = np.concatenate([chosen[: rejected[0]], chosen[rejected[0] + 1 :], _draw_raw_words(words, 1)])
+        chosen = np.concatenate([chosen[: rejected[0]], chosen[rejected[0] + 1 :], _draw_mersenne_words(words, 1)])
     return (chosen // shares).astype(np.int64).tolist()  # type: ignore[no-any-return]
 
 
-def _draw_raw_words(words: np.random.RandomState, count: int) -> NDArray[np.uint64]:
+def _draw_mersenne_words(words: np.random.RandomState, count: int) -> NDArray[np.uint64]:
     return words.randint(0, 2**32, count, dtype=np.uint32).astype(np.uint64)

@@ -53,7 +53,10 @@ class RecordTable:
         return len(self.positions)
 
     def _select_part(self, values: Mapping[str, Any]) -> tuple[Ints, list[list[Span]]]:
-        """Return the positions of the part's records, and the chunks of each byte range as spans of table rows."""
+        """Select the records of part `part_index`.
+
+        Return the positions of these records, and the chunks of each byte range as spans of table rows.
+        """
         num_parts, part, index_path = values["num_parts"], values["part_index"], values.get("path_imgidx")
         if not 0 <= part < num_parts:
             found = f"part_index={part}, num_parts={num_parts}"
@@ -74,7 +77,9 @@ class RecordTable:
         if first == last:
             found = f"part_index={part}, num_parts={num_parts}, {len(starts)} records in total"
             path = values["path_imgrec"]
-            raise ParameterError("the part contains no records", kind="empty_part", shard=path, found=found)
+            raise ParameterError(
+                "the part selected by part_index contains no records", kind="empty_part", shard=path, found=found
+            )
         chunks = [[spans[0]]] if index_path else [split_span_into_chunks(starts, span, sum(sizes)) for span in spans]
         return np.arange(first, last), [[(start - first, stop - first) for start, stop in one] for one in chunks]
 

@@ -14,7 +14,7 @@ from recordmill.allocator import keep_freed_memory
 from recordmill.compat.mxnet.base import AbsentError, ParameterError
 from recordmill.compat.mxnet.context import Context, cpu
 
-# Operations allocate and free many arrays. Both are faster if the C library keeps freed memory.
+# Operations allocate and free many arrays. These operations are faster if the C library keeps freed memory.
 keep_freed_memory()
 
 _COMPARISONS = {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
@@ -47,7 +47,7 @@ class NDArray(np.ndarray[Any, Any]):
         return _as_ndarrays(func(*_as_plain_arrays(tuple(args)), **_as_plain_arrays(dict(kwargs))))
 
     def __getattr__(self, name: str) -> Any:
-        """Raise AbsentError, whose hint names a replacement, for an attribute that is not supported."""
+        """Raise AbsentError for an unsupported attribute. The hint of the error names a replacement."""
         if name.startswith("_"):
             raise AttributeError(f"'NDArray' object has no attribute {name!r}", name=name, obj=self)
         raise AbsentError(f"NDArray.{name} is not supported", found=name, hint="use NumPy's operation on .asnumpy()")
@@ -157,7 +157,10 @@ def _as_integer_index(key: Any) -> Any:
 
 
 def _require_same_dtype(inputs: tuple[Any, ...]) -> np.dtype[Any] | None:
-    """Return the dtype of the NDArrays, or None if a NumPy array has another dtype; raise if NDArray dtypes differ."""
+    """Return the dtype of the NDArrays; raise ParameterError if their dtypes differ.
+
+    Return None if a plain NumPy array has a different dtype than the NDArrays.
+    """
     dtypes = {one.dtype for one in inputs if isinstance(one, NDArray)}
     if len(dtypes) > 1:
         found = " and ".join(sorted(map(str, dtypes)))

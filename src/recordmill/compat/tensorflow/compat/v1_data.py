@@ -16,7 +16,7 @@ __all__ = ["get_output_shapes", "get_output_types", "make_initializable_iterator
 
 
 def make_one_shot_iterator(dataset: Any) -> Any:
-    """Create an iterator. With eager execution, it returns elements; otherwise, symbolic tensors for sessions."""
+    """Create an iterator that returns elements in eager mode, and symbolic tensors for sessions in graph mode."""
     return create_one_shot_iterator(dataset, is_eager_by_default=True)
 
 

@@ -1,4 +1,4 @@
-"""``tf.contrib.data``: the older location of the names of ``tf.data`` and ``tf.data.experimental``."""
+"""``tf.contrib.data``: an older path to the functions and classes of ``tf.data`` and ``tf.data.experimental``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tf.contrib.lookup``: the older location of ``tf.lookup``, and ``index_table_from_tensor``."""
+"""``tf.contrib.lookup``: two classes of ``tf.lookup`` under an older path, and ``index_table_from_tensor``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Table of TensorFlow's operations. Each call goes to a tracer, to a library such as Keras, or to the operation itself.
+"""Register TensorFlow's operations, and pass each call to a tracer, to a library or to the operation itself.
 
-While a map function is traced, the tracer records calls with traced values. A library handles calls with its own
-values. Every other call runs immediately.
+While a map function is traced, the tracer records calls with traced values. A library such as Keras handles calls with
+its own tensors. Every other call runs the operation immediately.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ class CallHandler(Protocol):
     """Handler of operation calls. A tracer records the calls; a library runs them on its own tensors."""
 
     def owns_value(self, value: Any) -> bool:
-        """Return whether an argument is one of the handler's own values, or contains one."""
+        """Return whether `value` is, or contains, a tensor that this handler processes."""
 
     def handle_call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Record or run a call, and return its result as the handler's own value."""
+        """Record or run a call, and return its result as a tensor of this handler."""
 
 
 RECORDING: ContextVar[CallHandler | None] = ContextVar("recording", default=None)
-# True while a map function runs on images whose sizes TensorFlow would not know during tracing.
+# True while a map function runs on elements of variable size. For them, tf.image.central_crop rounds to float32.
 SIZES_UNKNOWN: ContextVar[bool] = ContextVar("sizes unknown", default=False)
 OPS: dict[str, Callable[..., Any]] = {}
-# Libraries that run operations on their own tensors. Importing tf.keras adds Keras's backend.
+# Handlers of calls with Keras tensors or TensorFlow 1 graph tensors. Keras and the graph add themselves on import.
 LIBRARIES: list[CallHandler] = []
 # Maps each family of operations to the modules that define it. The operation "math.add" belongs to the family "math".
 FAMILIES: dict[str, tuple[str, ...]] = {

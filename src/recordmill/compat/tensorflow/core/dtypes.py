@@ -176,7 +176,7 @@ def _dtype_from_numpy(value: Any) -> DType:
         return string
     if numpy.name == "bfloat16":
         return __getattr__("bfloat16")
-    found = _BY_NAME.get(numpy.name)  # Dtypes of both byte orders have the same name.
+    found = _BY_NAME.get(numpy.name)  # The name does not depend on the byte order.
     if found is None:
         raise TypeError(f"Cannot convert the argument `type_value`: {value!r} to a TensorFlow DType.")
     return found

@@ -1,4 +1,4 @@
-"""Python operators of tensors, implemented as calls of operations."""
+"""Python operators of tensors. Each operator calls a TensorFlow operation, such as "math.add" for ``+``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _make_unary_method(name: str) -> _Method:
 
 
 def _make_binary_methods(name: str) -> tuple[_Method, _Method]:
-    """Return a binary operator's method and reflected method, such as ``__add__`` and ``__radd__``."""
+    """Return the two methods of a binary operator, such as ``__add__`` and ``__radd__``."""
 
     def binary_method(self: Any, other: Any) -> Any:
         return call_operation(name, self, other)
@@ -33,7 +33,7 @@ class ElementwiseOperators:
     """Elementwise operators of dense and ragged tensors."""
 
     __slots__ = ()
-    # This makes NumPy's operators defer to the tensor's operators, so that `array + tensor` is a tensor.
+    # With this attribute, NumPy's operators call the tensor's operators, so that `array + tensor` is a tensor.
     __array_priority__ = 100
 
     __add__, __radd__ = _make_binary_methods("math.add")

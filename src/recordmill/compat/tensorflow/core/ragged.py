@@ -38,25 +38,25 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
     @classmethod
     def from_row_splits(cls, values: Any, row_splits: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
         """Create rows from `row_splits`: the start of each row in `values`, followed by the end of the last row."""
-        return cls._create_from_splits(values, partition.check_row_splits(_as_integers(row_splits)), name, validate)
+        return cls._create_from_splits(values, partition.check_row_splits(_to_int_array(row_splits)), name, validate)
 
     @classmethod
     def from_row_lengths(cls, values: Any, row_lengths: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
         """Divide `values` into rows of the given lengths."""
-        return cls._create_from_splits(values, partition.from_lengths(_as_integers(row_lengths)), name, validate)
+        return cls._create_from_splits(values, partition.from_lengths(_to_int_array(row_lengths)), name, validate)
 
     @classmethod
     def from_row_starts(cls, values: Any, row_starts: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
         """Create rows from their start positions in `values`."""
-        inner = _to_values_tensor(values)
+        inner = _to_dense_or_ragged(values)
         return cls._create_from_splits(
-            inner, partition.from_starts(_as_integers(row_starts), len(inner)), name, validate
+            inner, partition.from_starts(_to_int_array(row_starts), len(inner)), name, validate
         )
 
     @classmethod
     def from_row_limits(cls, values: Any, row_limits: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
         """Create rows from their end positions (exclusive) in `values`."""
-        return cls._create_from_splits(values, partition.from_limits(_as_integers(row_limits)), name, validate)
+        return cls._create_from_splits(values, partition.from_limits(_to_int_array(row_limits)), name, validate)
 
     @classmethod
     def from_value_rowids(
@@ -64,14 +64,14 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
     ) -> RaggedTensor:
         """Create rows from the row number of each value; the numbers must be sorted."""
         rows = None if nrows is None else int(nrows)
-        return cls._create_from_splits(values, partition.from_rowids(_as_integers(value_rowids), rows), name, validate)
+        return cls._create_from_splits(values, partition.from_rowids(_to_int_array(value_rowids), rows), name, validate)
 
     @classmethod
     def from_uniform_row_length(
         cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: Any = None
     ) -> RaggedTensor:
         """Create rows that all have the same length."""
-        inner, length = _to_values_tensor(values), int(uniform_row_length)
+        inner, length = _to_dense_or_ragged(values), int(uniform_row_length)
         dtype = inner.row_splits.dtype.numpy_dtype if isinstance(inner, RaggedTensor) else np.dtype(np.int64)
         rows = len(inner) // length if length else int(nrows or 0)
         created = cls._create_from_splits(inner, (np.arange(rows + 1) * length).astype(dtype), name, validate)
@@ -101,7 +101,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
         name: Any = None,
         row_splits_dtype: Any = np.int64,
     ) -> RaggedTensor:
-        """Convert a dense tensor; cut the rows to the given `lengths`, or drop trailing values equal to `padding`."""
+        """Convert a dense tensor to a ragged one: cut rows to `lengths`, or drop trailing values equal to `padding`."""
         del name
         return from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
 
@@ -114,7 +114,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
     @classmethod
     def _create_from_splits(cls, values: Any, splits: Splits, name: Any, validate: bool) -> RaggedTensor:
         del name
-        inner = _to_values_tensor(values)
+        inner = _to_dense_or_ragged(values)
         if validate:
             partition.check_rows_cover_values(splits, len(inner))
         return cls(inner, splits)
@@ -200,7 +200,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
 
     def with_values(self, new_values: Any) -> RaggedTensor:
         """Return a ragged tensor with the same row splits and the given values."""
-        return RaggedTensor(_to_values_tensor(new_values), self._splits, self._length)
+        return RaggedTensor(_to_dense_or_ragged(new_values), self._splits, self._length)
 
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
         """Return a ragged tensor with the same row splits and the given innermost values."""
@@ -249,11 +249,11 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
         return RaggedTensor, (self._values, self._splits, self._length)
 
 
-def _to_values_tensor(values: Any) -> Tensor | RaggedTensor:
+def _to_dense_or_ragged(values: Any) -> Tensor | RaggedTensor:
     return values if isinstance(values, RaggedTensor) else as_tensor(values)
 
 
-def _as_integers(numbers: Any) -> NDArray[Any]:
+def _to_int_array(numbers: Any) -> NDArray[Any]:
     """Convert row splits, row lengths or row numbers to an array; Python integers become int64."""
     return array_of(numbers) if isinstance(numbers, Tensor | np.ndarray) else np.asarray(numbers, np.int64)
 
@@ -279,7 +279,7 @@ def slice_values(values: Tensor | RaggedTensor, start: int, stop: int) -> Tensor
 
 
 def gather_values(values: Tensor | RaggedTensor, rows: NDArray[np.int64]) -> Tensor | RaggedTensor:
-    """Select the entries of dense or ragged values at the positions `rows` along the first axis."""
+    """Select rows of a dense or ragged tensor; `rows` contains their indices along the first axis."""
     if isinstance(values, Tensor):
         return Tensor(values.values[rows])
     positions, splits = partition.gather_rows(values.row_splits.values, rows)
@@ -363,7 +363,9 @@ def from_sparse(st_input: Any, row_splits_dtype: Any = np.int64) -> RaggedTensor
     rows, columns = indices.T
     splits = partition.from_lengths(np.bincount(rows, minlength=int(st_input.dense_shape.values[0])))
     if (np.diff(rows) < 0).any() or (columns != np.arange(len(rows)) - splits[rows]).any():
-        raise InvalidArgumentError("SparseTensor is not right-ragged")
+        raise InvalidArgumentError(
+            "SparseTensor is not right-ragged: the values of each row must start at column 0, without gaps"
+        )
     return RaggedTensor(st_input.values, splits.astype(as_dtype(row_splits_dtype).numpy_dtype))
 
 
@@ -371,7 +373,7 @@ def from_sparse(st_input: Any, row_splits_dtype: Any = np.int64) -> RaggedTensor
 def from_tensor(
     tensor: Any, lengths: Any = None, padding: Any = None, ragged_rank: int = 1, row_splits_dtype: Any = np.int64
 ) -> RaggedTensor:
-    """Convert a dense tensor; cut the rows to the given `lengths`, or drop trailing values equal to `padding`."""
+    """Convert a dense tensor to a ragged one: cut rows to `lengths`, or drop trailing values equal to `padding`."""
     array, dtype = array_of(tensor), as_dtype(row_splits_dtype).numpy_dtype
     if lengths is not None and padding is not None:
         raise ValueError("lengths cannot be combined with padding")

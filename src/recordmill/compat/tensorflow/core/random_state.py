@@ -55,7 +55,7 @@ class _DigestSequence:
         self._words = np.frombuffer(digest, "<u8")
 
     def generate_state(self, n_words: int, dtype: type = np.uint64) -> NDArray[np.uint64]:
-        """Return the digest as four 64-bit words; PCG64 always requests four."""
+        """Return the digest as four 64-bit words, the number that PCG64 always requests."""
         del n_words, dtype
         return self._words
 
@@ -108,7 +108,7 @@ def current_generator(seed: int | None = None) -> np.random.Generator:
 
 @contextmanager
 def use_element_state(*position: int) -> Iterator[None]:
-    """Make random numbers in a ``with`` block depend on the position of a dataset element, not on the thread."""
+    """Within a ``with`` block, derive random numbers from the position of a dataset element."""
     token = set_element_state(*position)
     try:
         yield
@@ -117,5 +117,5 @@ def use_element_state(*position: int) -> Iterator[None]:
 
 
 def set_element_state(*position: int) -> Token[RandomState | None]:
-    """In the current ``contextvars`` context, make random numbers depend on the position of a dataset element."""
+    """Derive the random numbers of the current ``contextvars`` context from the position of a dataset element."""
     return _CURRENT.set(RandomState(_process.seed, position))

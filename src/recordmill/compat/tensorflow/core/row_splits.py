@@ -79,7 +79,7 @@ def bounding_shape(nested: list[Splits], inner: tuple[int, ...]) -> list[int]:
 
 
 def locate_innermost_values(nested: list[Splits]) -> list[NDArray[np.int64]]:
-    """Return one array per axis: the index of each innermost value along that axis."""
+    """Return the indices of all innermost values, as one array per axis."""
     found = [np.arange(len(nested[0]) - 1)]
     for splits in nested:
         lengths = np.diff(splits)

@@ -29,11 +29,11 @@ class TensorShape:
 
     def as_list(self) -> list[int | None]:
         """Return the lengths of the axes; raise ValueError if their number is unknown."""
-        return list(self._known_dims())
+        return list(self._require_dims())
 
     def num_elements(self) -> int | None:
         """Return the product of the lengths, or None if one is unknown."""
-        return math.prod(length or 0 for length in self._known_dims()) if self.is_fully_defined() else None
+        return math.prod(length or 0 for length in self._require_dims()) if self.is_fully_defined() else None
 
     def is_fully_defined(self) -> bool:
         """Return whether every length is known."""
@@ -75,7 +75,7 @@ class TensorShape:
         self.assert_has_rank(rank)
         return TensorShape([None] * rank) if self._dims is None else self
 
-    def _known_dims(self) -> tuple[int | None, ...]:
+    def _require_dims(self) -> tuple[int | None, ...]:
         if self._dims is None:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
         return self._dims
@@ -90,11 +90,11 @@ class TensorShape:
         return self._dims is not None
 
     def __iter__(self) -> Iterator[int | None]:
-        return iter(self._known_dims())
+        return iter(self._require_dims())
 
     def __getitem__(self, key: int | slice) -> Any:
         """Return the length of an axis, or the shape of a slice of axes."""
-        found = self._known_dims()[key]
+        found = self._require_dims()[key]
         return TensorShape(found) if isinstance(key, slice) else found
 
     def __add__(self, other: Any) -> TensorShape:

@@ -62,7 +62,7 @@ class SparseTensor(CompositeTensor):
         return self.shape
 
     def with_values(self, new_values: Any) -> SparseTensor:
-        """Return a sparse tensor with the same indices and other values."""
+        """Return a sparse tensor with the same indices and the given values."""
         return SparseTensor(self.indices, new_values, self.dense_shape)
 
     def __repr__(self) -> str:
@@ -73,7 +73,7 @@ class SparseTensor(CompositeTensor):
 
 
 class FullSparseVector(SparseTensor):
-    """Sparse tensor of one axis without gaps: it has a value at each index, in order."""
+    """One-dimensional sparse tensor that has a value at every index; the values are sorted by index."""
 
     __slots__ = ()
 
@@ -82,12 +82,12 @@ class FullSparseVector(SparseTensor):
 
     @property
     def indices(self) -> Tensor:
-        """All indices: int64, shape (n, 1)."""
+        """Indices of the values, from 0 to n - 1: int64, shape (n, 1)."""
         return Tensor(np.arange(len(self._values.values), dtype=np.int64)[:, None])
 
     @property
     def dense_shape(self) -> Tensor:
-        """Number of values: int64, shape (1,)."""
+        """Shape of the dense array, which is the number of values: int64, shape (1,)."""
         return Tensor(np.array(self._values.values.shape, np.int64))
 
 
@@ -113,7 +113,7 @@ def to_dense(
 
 @op("sparse.from_dense")
 def from_dense(tensor: Any, name: Any = None) -> SparseTensor:
-    """Convert a dense tensor to a sparse tensor without zeros and empty strings."""
+    """Convert a dense tensor to a sparse tensor, which omits zeros and empty strings."""
     del name
     array = array_of(tensor)
     present: Any = array != (b"" if array.dtype == object else 0)

@@ -34,7 +34,7 @@ class Tensor(TensorOperators):
         return self._values if self._values.ndim else self._values[()]
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Return the values as `numpy` does, for TensorFlow 1 programs."""
+        """Return the same value as the method `numpy`, for TensorFlow 1 programs."""
         del feed_dict, session
         return self.numpy()
 
@@ -136,7 +136,7 @@ def as_tensor(value: Any, dtype: Any = None) -> Tensor:
 
 
 def wrap(result: Any, dtype: Any = None) -> Tensor:
-    """Convert the result of a NumPy function, an array or a scalar, to a tensor."""
+    """Convert the result of a NumPy function (an array or a scalar) to a tensor."""
     if isinstance(result, bytes):
         return Tensor(wrap_scalar_in_array(result, np.dtype(object)))
     return Tensor(np.asarray(result, dtype))

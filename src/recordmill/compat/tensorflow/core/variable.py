@@ -1,4 +1,4 @@
-"""``tf.Variable`` for the state of data programs, such as a counter."""
+"""``tf.Variable`` for values that a data pipeline updates, such as a counter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recordmill.compat.tensorflow.core.tensor import Tensor
 
 
 class Variable(Tensor):
-    """``tf.Variable``: a tensor whose value can be replaced; use Keras's variables in models."""
+    """``tf.Variable``: a tensor whose value can be replaced; for model weights, use `keras.Variable`."""
 
     __slots__ = ("name", "trainable")
 

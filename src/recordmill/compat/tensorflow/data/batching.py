@@ -57,7 +57,7 @@ class Batch(Node):
         self.size, self.drop_remainder = size, drop_remainder
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Yield batches; if possible, threads run the maps before this node on whole batches."""
+        """Yield batches. If possible, worker threads run the preceding maps on whole batches."""
         maps = find_deferred_maps(self) if execution.native else []
         if maps:
             groups = self._iterate_groups(replace(execution, deferred=tuple(maps)))
@@ -94,7 +94,7 @@ class Batch(Node):
         return pack_structure(values[0], [self.combine_leaf(list(rows), number) for number, rows in enumerate(columns)])
 
     def combine_leaf(self, values: BatchValue, number: int) -> Any:
-        """Combine the leaves at position `number` of all elements; a native map may have stacked them already."""
+        """Stack the values of leaf `number` of all elements. A native map may have stacked these values already."""
         return values.tensor if isinstance(values, BatchColumn) else stack_leaf(values, number)
 
     def cardinality(self) -> int:
@@ -137,7 +137,7 @@ class PaddedBatch(Batch):
 
 
 class _DeferredMapRunner:
-    """Builds the batches of a batch node: runs the deferred maps on each group of elements."""
+    """Runs the maps before a batch node on groups of elements, and combines the results of a group into a batch."""
 
     def __init__(self, maps: list[Map], batch: Batch) -> None:
         self._maps, self._batch = maps, batch
@@ -184,7 +184,7 @@ def find_deferred_maps(batch: Batch) -> list[Map]:
 
 
 def _may_run_in_threads(node: Map) -> bool:
-    """Return whether a batch node may run a map in threads; `num_parallel_calls` decides if there is no trace."""
+    """Return whether a batch node may run a map in threads. A map without a trace needs `num_parallel_calls` > 1."""
     trace = node.function.trace()
     return not trace.in_order if isinstance(trace, Trace) else node.num_parallel_calls > 1
 

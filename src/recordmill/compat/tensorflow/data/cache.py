@@ -118,7 +118,7 @@ def _serialize_structure(value: Any, content: list[bytes]) -> Any:
 
 
 def _serialize_tensor(part: Tensor, content: list[bytes]) -> list[Any]:
-    """Return a tensor's dtype, shape and string lengths; append the tensor's bytes to `content`."""
+    """Append the bytes of a tensor to `content`; return its dtype and shape and, for strings, the length of each."""
     if part.dtype != dtypes.string:
         content.append(part.values.tobytes())
         return [part.dtype.name, part.values.shape]

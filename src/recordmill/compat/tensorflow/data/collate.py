@@ -72,20 +72,21 @@ class StringElement(Element):
 
 
 def stack_into_columns(elements: Sequence[Any], used: Container[int] | None = None) -> list[NDArray[Any] | None] | None:
-    """Stack each leaf of `StringElement`s, or of `TableRow`s of equal structure; return None for other elements.
+    """Stack each leaf of the elements; return None if the elements are not supported.
 
+    The elements must be `StringElement`s, or `TableRow`s with equal structures, dtypes and shapes.
     Leaves whose number is not in `used` are None.
     """
     kinds = set(map(type, elements))
     if kinds == {StringElement}:
         return [np.fromiter(map(attrgetter("content"), elements), object, len(elements))]
-    if kinds != {TableRow} or not _have_similar_tables(elements):
+    if kinds != {TableRow} or not _have_equal_specs(elements):
         return None
     count = len(elements[0].table.arrays)
     return [_stack_rows(elements, number) if used is None or number in used else None for number in range(count)]
 
 
-def _have_similar_tables(rows: Sequence[TableRow]) -> bool:
+def _have_equal_specs(rows: Sequence[TableRow]) -> bool:
     first, *others = dict.fromkeys(map(attrgetter("table"), rows))
     return all(
         has_same_structure(first.structure, other.structure)

@@ -55,10 +55,10 @@ class CsvDataset(Dataset):
         delimiter = field_delim.encode() if use_quote_delim else b""
         lines = CsvRecords(to_file_names_node(filenames), parse_compression(compression_type), delimiter, header)
 
-        def parse(record: Any) -> tuple[Any, ...]:
+        def parse_record(record: Any) -> tuple[Any, ...]:
             return tuple(decode_csv(record, defaults, field_delim, use_quote_delim, na_value, select_cols))
 
-        super().__init__(Dataset(lines).map(parse).node)
+        super().__init__(Dataset(lines).map(parse_record).node)
 
 
 class CsvRecords(TextLines):

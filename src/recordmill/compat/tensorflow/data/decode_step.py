@@ -52,7 +52,7 @@ class DecodeStep:
         rows = contents.tensor.buffer if isinstance(contents.tensor, StringVector) else None
         files = contents.array.tolist() if rows is None else rows
         if not all(map(self._is_decoded_like_tensorflow, _iterate_first_bytes(files))) or not (
-            self._resizes or _have_equal_sizes(files)
+            self._resizes or _have_equal_image_sizes(files)
         ):
             return None
         data: Any = files
@@ -83,7 +83,7 @@ class DecodeStep:
         return is_png and (self._image.channels != "stored" or (b"IDAT" in head and b"tRNS" not in head))
 
 
-def _have_equal_sizes(files: list[bytes] | rm.Ragged) -> bool:
+def _have_equal_image_sizes(files: list[bytes] | rm.Ragged) -> bool:
     sizes = rm.image_sizes(files, like="tensorflow")
     return bool((sizes == sizes[:1]).all() and sizes.all())
 
@@ -148,7 +148,7 @@ def _create_decode_step(
 
 
 def _find_crop_fraction(crop: RecordedCall) -> float | None:
-    """Return the fraction of a `central_crop`, or None if it is not a valid constant."""
+    """Return the fraction of a `central_crop`, or None if the fraction is not a constant above 0 and up to 1."""
     fraction: Any = crop.args[1]  # The tracer always passes the fraction by position.
     return float(fraction) if isinstance(fraction, float | np.floating) and 0 < fraction <= 1 else None
 

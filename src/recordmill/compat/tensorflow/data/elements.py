@@ -52,7 +52,7 @@ class ExecutionOptions:
 class Node:
     """One stage of a pipeline: a source, or a transformation of the elements of other nodes."""
 
-    # True if the node only reorders, repeats or drops elements. A later batch node may run the maps before such a node.
+    # True if the node only reorders, repeats or drops elements. A later batch node may then run the preceding maps.
     forwards_elements = False
     # True if the node calls Python functions of the user.
     runs_python = False
@@ -68,7 +68,7 @@ class Node:
 
     @property
     def depth(self) -> int:
-        """Number of nodes up to and including this one; this number gives equal nodes different random seeds."""
+        """Number of nodes from the sources to this node. Equal nodes of different depth get different random seeds."""
         return 1 + sum(node.depth for node in self.inputs)
 
     def begin_pass(self) -> int:
@@ -92,7 +92,7 @@ class Node:
         return self.input.spec()
 
     def sample_values(self) -> Iterator[Any]:
-        """Iterate over sample values, from which specs are inferred; by default, return those of the input."""
+        """Iterate over sample values, from which specs are inferred; the default is the sample values of the input."""
         return self.input.sample_values()
 
 

@@ -71,7 +71,7 @@ class TFRecordWriter:
 
 
 def _make_transformation_factory(method: str) -> Callable[..., Transformation]:
-    """Create a function that returns a transformation for `Dataset.apply`; the transformation calls `method`."""
+    """Create a function that takes the arguments of a method and returns a transformation that calls the method."""
 
     def create_transformation(*args: Any, **kwargs: Any) -> Transformation:
         return lambda dataset: getattr(dataset, method)(*args, **kwargs)
@@ -149,7 +149,7 @@ def make_batched_features_dataset(
         raise ValueError(f"No files match `file_pattern` {file_pattern}.")
     open_file, args = reader or TFRecordDataset, list(reader_args or [])
 
-    def parse(records: Any) -> Any:
+    def parse_batch(records: Any) -> Any:
         parsed = parse_example(records, features)
         return parsed if label_key is None else (parsed, parsed.pop(label_key))
 
@@ -158,5 +158,5 @@ def make_batched_features_dataset(
     data = data.interleave(lambda name: open_file(name, *args), reader_num_threads or 1, 1)
     data = data.shuffle(shuffle_buffer_size, shuffle_seed) if shuffle else data
     data = data.repeat(num_epochs).batch(batch_size, drop_final_batch or num_epochs is None)
-    data = data.map(parse, parser_num_threads or 1)
+    data = data.map(parse_batch, parser_num_threads or 1)
     return data.prefetch(1 if prefetch_buffer_size is None else prefetch_buffer_size)

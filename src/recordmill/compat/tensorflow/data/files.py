@@ -44,11 +44,11 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.errors import RecordmillError
 from recordmill.types import RecordRef
 
-# Smallest and largest number of records per read. The last number is the maximum if whole batches are read.
+# Minimum and maximum number of records per read, and the maximum if batches are read instead of single records.
 _MIN_RECORDS, _MAX_RECORDS, _MAX_BATCH_RECORDS = 16, 256, 4096
 # Approximate limit on the bytes of a group of records, so that the group fits into the processor's cache.
 _GROUP_BYTES = 2 << 20
-# If the average record of a group is larger, one bytes object per record costs less than a copy of the group.
+# Average bytes per record above which one bytes object per record costs less than a copy of the group of records.
 _LONG_BYTES = 32 << 10
 _FRAME_BYTES = 16
 _COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
@@ -125,7 +125,7 @@ class RecordPayloads(FileContents):
 
 
 def _locate_record(path: str, first: int, offset: int, splits: NDArray[np.int64], row: int) -> RecordRef:
-    """Return the location of record `row` in a group that starts at record `first` and at byte `offset` of the file."""
+    """Return the location of row `row` of a group. The group starts at record `first` and byte `offset` of the file."""
     return RecordRef(path, first + row, offset + int(splits[row]) + row * _FRAME_BYTES)
 
 
@@ -140,10 +140,10 @@ def _cut_batches(groups: Iterator[rm.Ragged | FailedElement], size: int, drop_re
             num_records += stop - start
             start = stop
             if num_records == size:
-                yield _join_batch_parts(parts)
+                yield _join_group_slices(parts)
                 parts, num_records = [], 0
     if parts and (not drop_remainder or any(isinstance(part, FailedElement) for part in parts)):
-        yield _join_batch_parts(parts)
+        yield _join_group_slices(parts)
 
 
 def _slice_record_group(group: rm.Ragged, start: int, stop: int) -> rm.Ragged | NDArray[Any]:
@@ -151,8 +151,8 @@ def _slice_record_group(group: rm.Ragged, start: int, stop: int) -> rm.Ragged | 
     return to_bytes_array(part) if len(part.data) > _LONG_BYTES * len(part) else part
 
 
-def _join_batch_parts(parts: list[rm.Ragged | NDArray[Any] | FailedElement]) -> Step:
-    """Join the parts of a batch; if some parts are errors, return the first error."""
+def _join_group_slices(parts: list[rm.Ragged | NDArray[Any] | FailedElement]) -> Step:
+    """Join slices of groups of records into a batch; if a `FailedElement` is among them, return the first one."""
     failed = next((part for part in parts if isinstance(part, FailedElement)), None)
     if failed is not None:
         return failed

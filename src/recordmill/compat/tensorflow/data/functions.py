@@ -68,14 +68,14 @@ class UserFunction:
         if isinstance(result, Trace):
             # If an operation returned a list, the list becomes a tuple.
             return convert_function_result(result(value))
-        token = SIZES_UNKNOWN.set(not self._has_fixed_size_input)
+        token = SIZES_UNKNOWN.set(not self._has_elements_of_fixed_size)
         try:
             return self.call_python(value)
         finally:
             SIZES_UNKNOWN.reset(token)
 
     @cached_property
-    def _has_fixed_size_input(self) -> bool:
+    def _has_elements_of_fixed_size(self) -> bool:
         try:
             return has_fixed_size(self._node.spec())
         except Exception:  # noqa: BLE001 (iterating raises the same error)
@@ -95,7 +95,7 @@ def _to_tensor_leaf(value: Any) -> Any:
     if isinstance(value, RaggedRow):
         return Tensor(value.values)
     if isinstance(value, SymbolicTensor) and value.of_graph:
-        return np.asarray(value)  # This raises an error, because the symbolic tensor has no value yet.
+        return np.asarray(value)  # Raises an error, because the symbolic tensor has no value yet.
     if isinstance(value, (SymbolicTensor, *TENSORS)) or hasattr(type(value), "element_spec"):
         return value
     if value is None:

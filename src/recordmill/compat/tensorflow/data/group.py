@@ -107,9 +107,9 @@ class RaggedBatch(Batch):
 
     def spec(self) -> Any:
         count = self.size if self.drop_remainder else None
-        return map_structure(lambda leaf: self._batch_spec(leaf, count), self.input.spec())
+        return map_structure(lambda leaf: self._infer_batch_spec(leaf, count), self.input.spec())
 
-    def _batch_spec(self, leaf: Any, count: int | None) -> Any:
+    def _infer_batch_spec(self, leaf: Any, count: int | None) -> Any:
         ragged_rank = _count_ragged_axes(leaf)
         if not ragged_rank:
             return add_batch_axis(leaf, count)
@@ -117,7 +117,10 @@ class RaggedBatch(Batch):
 
 
 def _find_ragged_axes(rows: list[Any]) -> list[int]:
-    """Return axis 0 and the batch axes along which elements differ in length; inferred specs may miss such axes."""
+    """Return 0 and the batch axes along which elements differ in length.
+
+    Specs are inferred from a few elements. They may give such an axis a fixed length.
+    """
     if not all(type(row) is Tensor for row in rows):
         return [0]
     lengths = zip(*(row.values.shape for row in rows), strict=True)
@@ -125,7 +128,7 @@ def _find_ragged_axes(rows: list[Any]) -> list[int]:
 
 
 def _count_ragged_axes(spec: Any) -> int:
-    """Return the number of ragged axes of a batch, which are all axes up to the last axis of unknown length."""
+    """Return the number of ragged axes of a batch: all axes of an element up to the last one of unknown length."""
     if not isinstance(spec, TensorSpec) or spec.shape.rank is None:
         return 0
     return max((axis + 1 for axis, length in enumerate(spec.shape) if length is None), default=0)

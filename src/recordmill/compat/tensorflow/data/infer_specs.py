@@ -72,7 +72,7 @@ def _infer_cast_spec(x: Any, dtype: Any, *_: Any, **__: Any) -> TensorSpec:
 
 
 def _infer_arithmetic_spec(x: Any, y: Any, *_: Any, **__: Any) -> Any:
-    """Return the spec of the operand that is combined with a Python number; without a number, return None."""
+    """Return the spec of one operand if the other operand is a Python number; otherwise, return None."""
     if isinstance(y, int | float):
         return x.spec
     return y.spec if isinstance(x, int | float) else None

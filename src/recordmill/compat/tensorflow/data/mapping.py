@@ -50,12 +50,13 @@ _RESULTS_AHEAD = 4
 MAX_CHUNK, _CHUNK_BYTES = 64, 4 << 20
 # Elements with more bytes than this are processed one by one, because stacking large elements is slow.
 _LARGE_BYTES = 64 << 10
-# Elements are processed one by one after this number of groups has failed as a whole but succeeded one by one.
+# Number of groups that may fail although each of their elements succeeds alone. The elements after these groups are
+# processed one by one.
 _MAX_FAILURES = 3
 
 
 class DeferredElement(Element):
-    """Input element of deferred maps, with the element's position in the current pass of each map."""
+    """Input element of maps that have not run yet. `positions` has one tuple (depth, pass number, row) per map."""
 
     __slots__ = ("input", "positions")
 
@@ -76,7 +77,7 @@ class Map(Node):
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Run the function natively on chunks of elements, in threads on single elements, or in the calling thread."""
-        elements = self._defer_elements(execution)
+        elements = self._wrap_input_elements(execution)
         if self in execution.deferred:
             return elements
         native = self.plan_native() if execution.native else "it runs element by element"
@@ -107,7 +108,7 @@ class Map(Node):
         is_slow = isinstance(trace, Trace) and trace.decodes_images and not trace.in_order
         return self.num_parallel_calls or (num_cpus() if is_slow and not is_behind_generator(self.input) else 0)
 
-    def _defer_elements(self, execution: ExecutionOptions) -> Iterator[DeferredElement | FailedElement]:
+    def _wrap_input_elements(self, execution: ExecutionOptions) -> Iterator[DeferredElement | FailedElement]:
         stage, number = self.depth, self.begin_pass()
         for row, element in enumerate(self.input.iterate(execution)):
             if isinstance(element, FailedElement):
@@ -151,7 +152,7 @@ def _clear_batch_size(seen: Any, node: Node) -> Any:
 
 
 def is_behind_generator(node: Node) -> bool:
-    """Return whether elements come from a Python generator. Generators do not run ahead of the consumer."""
+    """Return whether the elements of `node` come from a Python generator."""
     return isinstance(node, FromGenerator) or any(map(is_behind_generator, node.inputs))
 
 
@@ -209,7 +210,7 @@ def stack_small_elements_into_columns(native: NativeMap, elements: list[Element]
         sum(_count_array_bytes(first[number].values) for number in native.used if type(first[number]) is Tensor)
         > _LARGE_BYTES
     ):
-        raise ValueError("large elements are processed one by one")
+        raise ValueError(f"elements of more than {_LARGE_BYTES} bytes are not stacked, because stacking them is slow")
     return to_columns(elements, native.used)
 
 
@@ -250,18 +251,18 @@ class Filter(Node):
         if isinstance(step, FailedElement):
             return step
         try:
-            return step if self._is_kept(step.value) else None
+            return step if self._passes_predicate(step.value) else None
         except Exception as error:  # noqa: BLE001 (raised when the caller reads this element)
             return FailedElement(to_op_error(error, step))
 
-    def _is_kept(self, value: Any) -> bool:
+    def _passes_predicate(self, value: Any) -> bool:
         return predicate_result_to_bool(self.function(value))
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
 
     def sample_values(self) -> Iterator[Any]:
-        return filter(self._is_kept, self.input.sample_values())
+        return filter(self._passes_predicate, self.input.sample_values())
 
 
 def _filter_chunk(native: NativeMap, group: list[Any]) -> list[Step | None]:
@@ -283,14 +284,16 @@ def predicate_result_to_bool(value: Any) -> bool:
 
 
 class IgnoreErrors(Node):
-    """Elements that did not fail."""
+    """Node of ``Dataset.ignore_errors``: the elements that were computed without an error."""
 
     def __init__(self, node: Node, log_warning: bool) -> None:
         super().__init__(node)
         self._log = log_warning
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:  # noqa: ARG002
-        """Yield the elements that succeed. Maps run on single elements, so that `take` does not count failures."""
+        """Yield the elements that were computed without an error."""
+        # With native execution, a batch node may run a map only after `take`. Then `take` would count elements for
+        # which the map fails.
         for element in self.input.iterate(ExecutionOptions(native=False)):
             if isinstance(element, Element):
                 yield element

@@ -37,9 +37,9 @@ from recordmill.compat.tensorflow.io.features import FixedLenFeature, FixedLenSe
 BatchValue = BatchColumn | list[Any]
 # Arithmetic runs on chunks of samples of about this size in bytes, so that a chunk stays in the processor's cache.
 _CHUNK_BYTES = 1 << 20
-# Largest number of bytes of freed results that are kept for reuse in later batches.
+# Largest number of bytes of free memory that a native map keeps for the results of later batches.
 _REUSED_BYTES = 256 << 20
-# Operations with small results. A native map runs these operations on one sample after another.
+# Operations that a native map runs on one sample after another. Their results are small and cheap to stack.
 _PER_SAMPLE = frozenset({"sparse.to_dense", "io.extract_jpeg_shape", "image.sample_distorted_bounding_box"})
 
 
@@ -67,7 +67,7 @@ class BatchSamples:
         return contexts
 
     def generators(self, seed: int | None) -> Iterator[np.random.Generator]:
-        """Yield the random generator of each sample for an operation seed."""
+        """Yield one random generator per sample, for a random operation with the seed `seed`."""
         for context in self.contexts:
             yield context.run(random_state.current_generator, seed)
 
@@ -119,12 +119,12 @@ class NativeMap:
     def run(self, columns: Sequence[BatchValue], positions: Sequence[tuple[int, ...]]) -> list[BatchValue]:
         """Run the function on a whole batch. `columns` has one column per input; the result has one column per leaf."""
         samples, known = BatchSamples(positions), dict(enumerate(columns))
-        self._run_steps(self._native_steps, known, samples)
+        self._run_plan_steps(self._native_steps, known, samples)
         size = self._chunk_size(known, len(samples))
         if size < len(samples):
             self._run_chunks(known, samples, size)
         else:
-            self._run_steps(self._arithmetic, known, samples)
+            self._run_plan_steps(self._arithmetic, known, samples)
         return [_to_result_column(leaf, known, len(samples)) for leaf in leaves(self.trace.result)]
 
     def _chunk_size(self, known: Mapping[int, BatchValue], count: int) -> int:
@@ -147,7 +147,7 @@ class NativeMap:
                 number: BatchColumn(Tensor(known[number].array[start:stop]))  # type: ignore[union-attr]
                 for number in self._chunk_inputs
             }
-            self._run_steps(self._arithmetic, chunk, samples.slice(start, stop))
+            self._run_plan_steps(self._arithmetic, chunk, samples.slice(start, stop))
             for number in self._chunk_outputs:
                 if isinstance(chunk[number], list):
                     raise NotNativeError("the results of the samples differ in shape")
@@ -157,7 +157,7 @@ class NativeMap:
                 results[number][start:stop] = part
         known.update({number: BatchColumn(Tensor(array)) for number, array in results.items()})
 
-    def _run_steps(
+    def _run_plan_steps(
         self, steps: Sequence[RecordedCall | DecodeStep], known: dict[int, BatchValue], samples: BatchSamples
     ) -> None:
         for step in steps:
@@ -181,7 +181,7 @@ def _processes_whole_batch(step: RecordedCall | DecodeStep) -> bool:
 
 
 def _find_call_chain(position: int, calls: Sequence[RecordedCall], uses: Mapping[int, int]) -> Iterator[int]:
-    """Yield the positions of a chain of calls from `position` on; only the next call uses the result of a call."""
+    """Yield the positions of a chain of calls that starts at `position`. Each result is used only by the next call."""
     yield position
     while len(calls[position].outputs) == 1 and uses[number := calls[position].outputs[0][0]] == 1:
         position = next((other for other, call in enumerate(calls) if number in call.inputs), -1)
@@ -263,7 +263,7 @@ def _run_random_operation(
 _Generators = Callable[[int | None], Iterator[np.random.Generator]]
 
 
-def _random_crop(
+def _crop_samples_randomly(
     generators: _Generators, values: NDArray[Any], size: Any, seed: int | None = None, name: Any = None
 ) -> NDArray[Any]:
     del name
@@ -285,7 +285,7 @@ def _make_random_flip(axis: int) -> Callable[..., NDArray[Any]]:
 
 
 _RANDOM: dict[str, Callable[..., NDArray[Any]]] = {
-    "image.random_crop": _random_crop,
+    "image.random_crop": _crop_samples_randomly,
     "image.random_flip_left_right": _make_random_flip(-2),
     "image.random_flip_up_down": _make_random_flip(-3),
 }

@@ -30,7 +30,7 @@ class Options:
     __hash__ = None  # type: ignore[assignment]
 
     def merge(self, options: Options) -> Options:
-        """Combine the options of both objects; if both set an option, the value in `options` is used."""
+        """Return these options, overridden by the values that are set in `options`."""
         merged = Options()
         for source in (self, options):
             for name, value in vars(source).items():

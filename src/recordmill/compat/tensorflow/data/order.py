@@ -20,7 +20,8 @@ from recordmill.compat.tensorflow.data.elements import (
 )
 from recordmill.concurrency.prefetch import Prefetcher
 
-# `Skip.sample_values` skips elements only up to this `count`: short skips usually skip the header lines of files.
+# `Skip.sample_values` skips elements only if `count` is at most this number. A short skip usually removes the header
+# lines of a file, which differ from the other lines. A long skip would be slow.
 _MAX_HEADER_ELEMENTS = 16
 _AUTOTUNE_DEPTH = 2
 # Number of random positions that are drawn at once, because single draws from a NumPy generator are slow.
@@ -182,7 +183,7 @@ class Shuffle(Node):
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         """Fill the buffer. Yield a random element for each new input element, then the rest in random order."""
-        generator = np.random.default_rng(self._shuffle_entropy(self.begin_pass() if self._again else 0))
+        generator = np.random.default_rng(self._build_seed_entropy(self.begin_pass() if self._again else 0))
         positions = _draw_positions(generator, self._size)
         buffer: list[Step] = []
         for step in self.input.iterate(execution):
@@ -195,11 +196,11 @@ class Shuffle(Node):
         for position in _draw_shrinking_positions(generator, len(buffer)):
             yield _swap_and_pop(buffer, position)
 
-    def _shuffle_entropy(self, epoch: int) -> list[Any]:
+    def _build_seed_entropy(self, epoch: int) -> list[Any]:
         program_seed = global_seed()
         if self._seed is None and program_seed is None:
             return [self._own_entropy, epoch]
-        # The entropy includes the depth, so that several unseeded shuffles of one pipeline differ.
+        # The key includes the depth of the node, so that successive shuffles without a seed draw different numbers.
         key = (self.depth, epoch) if self._seed is None else (epoch,)
         return compose_entropy(program_seed or 0, self._seed, key)
 

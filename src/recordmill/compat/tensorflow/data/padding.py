@@ -17,7 +17,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 def pad_and_stack_leaf(rows: Sequence[Any], shape: TensorShape | None, fill: Any) -> Tensor:
-    """Stack one leaf of several elements, padded to `shape` or to the longest element on each axis."""
+    """Pad the tensors in `rows` to `shape` and stack them. Unknown axis lengths become the longest length in `rows`."""
     if not all(isinstance(row, Tensor) for row in rows):
         raise UnimplementedError("padded_batch supports only dense tensors")
     arrays = [row.values for row in rows]

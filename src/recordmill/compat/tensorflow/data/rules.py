@@ -133,7 +133,7 @@ def _one_hot_rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> 
 
 
 def _make_axis_argument_rule(default: Callable[[int], Any]) -> Rule:
-    """Return the batch rule for an operation with an `axis`: convert the axis of a sample to the axis of the batch."""
+    """Return a batch rule for operations with an `axis` argument. The rule adjusts `axis` to the added batch axis."""
 
     def rule(args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> Arguments:
         (tensor, *others), options = _first_argument_rule(args, dict(kwargs), count)

@@ -36,7 +36,7 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Source(Node):
-    """Base class of nodes without inputs, whose elements are the values of `sample_values`."""
+    """Base class of nodes without inputs. `sample_values` yields the values of all elements."""
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:  # noqa: ARG002
         return map(Element, self.sample_values())
@@ -132,7 +132,7 @@ class Range(Source):
 
 
 class RandomChoices(Source):
-    """Endless sequence of input numbers for `ChooseInput`, drawn by a NumPy generator with the given weights."""
+    """Endless sequence of random input indices for `ChooseInput`; `weights` are the probabilities of the inputs."""
 
     def __init__(self, weights: Any, seed: int | None, *, reshuffle: bool) -> None:
         super().__init__()

@@ -33,7 +33,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def _list_leaves(value: Any) -> list[Any]:
-    if type(value) is Tensor:  # This is the most frequent case, and `children` is slower.
+    if type(value) is Tensor:  # Most values are dense tensors, and this check is faster than `children`.
         return [value]
     inside = children(value)
     return [value] if inside is None else [leaf for one in inside for leaf in _list_leaves(one)]

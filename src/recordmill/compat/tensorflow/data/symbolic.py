@@ -25,7 +25,7 @@ class SymbolicTensor(TensorOperators):
     """Tensor without a value; a function receives such tensors as arguments while it is traced."""
 
     __slots__ = ("number", "spec")
-    of_graph = False  # True for the values of TensorFlow 1 graphs, which sessions fetch.
+    of_graph = False  # True if the tensor belongs to a TensorFlow 1 graph. A session then computes its value.
 
     def __init__(self, number: int, spec: TensorSpec | None) -> None:
         self.number, self.spec = number, spec
@@ -92,7 +92,7 @@ def find_symbolic(value: Any) -> Iterator[SymbolicTensor]:
 
 
 def find_instances(value: Any, kind: type[Kind]) -> Iterator[Kind]:
-    """Yield the instances of a class in a nested argument."""
+    """Yield every instance of the class `kind` in the nested argument `value`."""
     if isinstance(value, kind):
         yield value
     elif isinstance(value, slice):

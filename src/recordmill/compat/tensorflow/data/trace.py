@@ -28,8 +28,8 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 # Prefixes of the names of operations that run user functions or have side effects. A function that calls such an
 # operation runs on the elements in order.
 _ORDERED = ("control.", "io.write_file")
-# Operations that call functions. The called functions may use symbolic values of their closures, which the tracer
-# cannot see.
+# Operations that call Python functions. These functions may capture symbolic tensors in closures, where the tracer does
+# not find the tensors.
 _CLOSURES = frozenset(
     f"control.{name}"
     for name in ("case", "cond", "foldl", "foldr", "map_fn", "scan", "switch_case", "vectorized_map", "while_loop")
@@ -40,7 +40,7 @@ IMAGE_DECODERS = frozenset(
 
 
 class RecordedCall:
-    """Recorded call of an operation. `outputs` has the number and the path of each value in the returned structure."""
+    """Recorded call of an operation. `outputs` has a pair (tensor number, path in the result) for each tensor."""
 
     __slots__ = ("_args", "_kwargs", "args", "inputs", "kwargs", "name", "outputs")
 
@@ -115,7 +115,7 @@ class _Tracer:
         if name.startswith("lookup.changing"):
             raise Untraceable("the function uses a table that may change")
         if name in _CLOSURES:
-            raise Untraceable(f"{name} calls functions, and their outer variables cannot be recorded")
+            raise Untraceable(f"{name} calls Python functions, and tensors in their closures cannot be traced")
         outputs: list[tuple[int, Path]] = []
         result = self._make_symbols(infer_specs(name, args, kwargs), (), outputs)
         if name == "image.central_crop":
@@ -176,7 +176,7 @@ def converts_to_float32(call: RecordedCall) -> bool:
 
 
 def count_uses(calls: Sequence[RecordedCall], result: Any) -> Counter[int]:
-    """Count the uses of each value, identified by its number, in the calls and in the result."""
+    """Count the uses of each value in the inputs of `calls` and in `result`; the keys are value numbers."""
     uses = Counter(number for call in calls for number in call.inputs)
     uses.update(leaf.number for leaf in leaves(result) if isinstance(leaf, SymbolicTensor))
     return uses

@@ -1,4 +1,4 @@
-"""List folders and match glob patterns, without the sidecar files (indices) that recordmill keeps beside shards."""
+"""Functions that list folders and match glob patterns. The results omit the sidecar files of shards."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 import re
 
 _WILDCARD = re.compile(r"[*?\[\\]")
-# Sidecar files of a shard (the index, and the positions in JPEG data where decoding can start) and manifests. Programs
-# that list folders do not expect these files.
+# Matches the names of manifests and of the sidecar files of shards: indexes (.rmx), and positions in JPEG data where
+# decoding can start (.rme). TensorFlow programs that list folders do not expect these files.
 _SIDECAR = re.compile(r"\.(?P<shard>.+)\.(rmx|rme|(?P<manifest>manifest\.json))\Z")
 
 

@@ -23,7 +23,7 @@ from recordmill.compat.tensorflow.data.symbolic import (
 from recordmill.compat.tensorflow.io.parsing import ordered_feature_names
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
-# Dense components of sparse and ragged tensors. The components of a symbolic tensor are symbolic tensors, too.
+# Attributes of sparse and ragged tensors that are dense tensors. A `Symbol` returns a symbolic tensor for each of them.
 _COMPONENTS = frozenset({"values", "indices", "dense_shape", "flat_values", "row_splits"})
 # Operations that take functions are not supported, because symbolic tensors in these functions are not tracked.
 _WITH_FUNCTIONS = frozenset({"control.case", "control.cond", "control.switch_case", "control.while_loop"})
@@ -51,7 +51,7 @@ class Symbol(SymbolicTensor):
     def dtype(self) -> DType:
         """Dtype; raises AttributeError if it is unknown."""
         if self.spec is None:
-            raise self._missing_attribute_error("known dtype")
+            raise self._create_attribute_error("dtype", "a symbolic tensor has no known dtype")
         return self.spec.dtype
 
     @property
@@ -63,15 +63,15 @@ class Symbol(SymbolicTensor):
         """Return the value, computed by `session` or by the default session."""
         return (session or require_default_session()).run(self, feed_dict)
 
-    def _missing_attribute_error(self, name: str) -> AttributeError:
-        message = f"a symbolic tensor has no {name}; compute its value with tf.Session().run first"
+    def _create_attribute_error(self, name: str, problem: str) -> AttributeError:
+        message = f"{problem}; compute the value of the tensor with tf.Session().run first"
         return AttributeError(message, name=name, obj=self)
 
     def __getattr__(self, name: str) -> Any:
         """Return a component, such as `indices`, of a sparse or ragged tensor as a symbolic tensor."""
         if name in _COMPONENTS:
             return call_operation("graph.component", self, name)
-        raise self._missing_attribute_error(f"attribute {name!r}")
+        raise self._create_attribute_error(name, f"a symbolic tensor has no attribute {name!r}")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise NotImplementedError(
@@ -88,7 +88,7 @@ class Symbol(SymbolicTensor):
     __bool__ = __iter__ = __len__ = __int__ = __float__ = __index__ = _raise_no_value
 
     def __eq__(self, other: object) -> bool:
-        """Compare identities, as TensorFlow 1 does."""
+        """Compare symbolic tensors by identity, as TensorFlow 1 does."""
         return self is other
 
     def __ne__(self, other: object) -> bool:
@@ -103,7 +103,7 @@ class Symbol(SymbolicTensor):
 
 
 class Operation:
-    """Operation without a value, which a session runs for its effect."""
+    """Operation that returns no value. A session runs the operation for its side effect."""
 
     def __init__(self, execute: Callable[[], Any] | None = None) -> None:
         self.execute = execute or (lambda: None)
@@ -150,9 +150,9 @@ class OperationGraph:
     """The only graph of the process. It records calls on symbolic tensors and is registered in `dispatch.LIBRARIES`."""
 
     def __init__(self) -> None:
-        self.steps: list[GraphStep] = []  # The step that computes each value, by the number of the value.
-        self.fed: dict[int, Any] = {}  # Values that are fed to the running session.
-        self.iterators: dict[Any, Any] = {}  # Iterators of the running session.
+        self.steps: list[GraphStep] = []  # Element i is the step that computes value number i.
+        self.fed: dict[int, Any] = {}  # Maps numbers to the values that are fed to the running session.
+        self.iterators: dict[Any, Any] = {}  # Maps each `GraphIterator` to its iterator in the running session.
 
     def owns_value(self, value: Any) -> bool:
         """Return whether arguments contain symbolic tensors or operations of the graph."""
@@ -183,7 +183,10 @@ class OperationGraph:
         return symbols
 
     def find_steps(self, numbers: Iterable[int], fed: Iterable[int] = ()) -> Iterator[GraphStep]:
-        """Yield the steps needed to compute the values `numbers`, in execution order; values in `fed` need no step."""
+        """Yield the steps that compute the values with the given `numbers`, in execution order.
+
+        Values whose numbers are in `fed` are already known. No steps are needed for them.
+        """
         seen: set[int] = set()
         available, pending = set(fed), list(numbers)
         while pending:
@@ -202,11 +205,11 @@ class OperationGraph:
 
 
 def _make_group_operation(operations: list[Operation]) -> Operation:
-    def execute_all() -> None:
+    def run_operations() -> None:
         for one in operations:
             one.execute()
 
-    return Operation(execute_all)
+    return Operation(run_operations)
 
 
 def _find_result_structure(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -218,7 +221,7 @@ def _find_result_structure(name: str, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def _list_leaf_paths(structure: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the path (sequence of keys) of each leaf, in the order of `leaves`."""
+    """Yield the path of each leaf as a tuple of keys and indices, in the order in which `leaves` visits the leaves."""
     if isinstance(structure, tuple | Mapping):
         pairs = enumerate(structure) if isinstance(structure, tuple) else sorted(structure.items())
         return iter([(key, *more) for key, one in pairs for more in _list_leaf_paths(one)])

@@ -101,7 +101,7 @@ def from_structure(output_types: Any, output_shapes: Any = None, *unused: Any, *
 
 
 def from_string_handle(string_handle: Any, output_types: Any, output_shapes: Any = None, *unused: Any) -> GraphIterator:
-    """Return the iterator with the given string handle; a symbolic handle is resolved when a session feeds it."""
+    """Return the iterator with this string handle. If the handle is symbolic, each session run selects the iterator."""
     del unused
     if isinstance(string_handle, Symbol):
         return GraphIterator(build_signature(output_types, output_shapes), handle=string_handle)
@@ -115,13 +115,13 @@ def _find_iterator_by_handle(handle: bytes) -> GraphIterator:
 
 
 def store_eager_element(value: Any) -> Any:
-    """Store the leaves of an element for `check_not_eager`, and return the element."""
+    """Return an element. Store its leaves, so that `check_not_eager` recognizes them in the fetches of a session."""
     _LAST_EAGER[:] = leaves(value)
     return value
 
 
 def check_not_eager(fetches: Iterable[Any]) -> None:
-    """Raise RuntimeError for leaves of an eager element, because every session run would fetch the same element."""
+    """Raise RuntimeError if a fetch belongs to the last element that an eager iterator returned."""
     if any(one is other for one in fetches for other in _LAST_EAGER):
         raise RuntimeError(
             "The Session graph is empty. The iterator returned this element eagerly, so every run would return the "
@@ -131,7 +131,7 @@ def check_not_eager(fetches: Iterable[Any]) -> None:
 
 
 class PlaceholderSource(Node):
-    """Source node for symbolic tensors. Their values are fed in the session run that executes the initializer."""
+    """Source node of a dataset of symbolic tensors. Initializing an iterator of the dataset computes their values."""
 
     def __init__(self, value: Any, kind: type[TensorSlices | SingleElement]) -> None:
         super().__init__()
@@ -139,7 +139,7 @@ class PlaceholderSource(Node):
         self._source: Node | None = None
 
     def create_source_from_fed_values(self) -> None:
-        """Create the source of elements from the values that are fed to the running session."""
+        """Compute the symbolic tensors from the fed values, and create a source node with the results."""
         numbers = [one.number for one in find_symbolic(self._value)]
         self._source = self._kind(substitute_symbols(self._value, GRAPH.compute_values(numbers, GRAPH.fed)))
 
@@ -152,7 +152,7 @@ class PlaceholderSource(Node):
         return self._get_or_create_source().iterate(execution)
 
     def spec(self) -> Any:
-        spec = map_structure(_symbol_spec, self._value)
+        spec = map_structure(_infer_leaf_spec, self._value)
         return drop_batch_axis(spec) if self._kind is TensorSlices else spec
 
     def sample_values(self) -> Iterator[Any]:
@@ -166,7 +166,7 @@ def _create_fed_sources(node: Node) -> None:
         _create_fed_sources(one)
 
 
-def _symbol_spec(leaf: Any) -> Any:
+def _infer_leaf_spec(leaf: Any) -> Any:
     if isinstance(leaf, Symbol) and leaf.spec is None:
         raise NotImplementedError(
             "a dataset cannot be created from a symbolic tensor of unknown dtype; create it from a tf.placeholder"

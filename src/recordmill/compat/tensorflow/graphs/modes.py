@@ -20,7 +20,10 @@ _GRAPH_DEPTH: ContextVar[int] = ContextVar("graph_depth", default=0)
 
 
 def is_eager(otherwise: bool) -> bool:
-    """Return whether iterators return values, not symbolic tensors. Return `otherwise` if no mode has been chosen."""
+    """Return True if iterators return values, or False if they return symbolic tensors.
+
+    If the program has not chosen a mode, return `otherwise`.
+    """
     if _GRAPH_DEPTH.get():
         return False
     return otherwise if ExecutionMode.eager is None else ExecutionMode.eager
@@ -33,7 +36,7 @@ def enable_eager_execution(*unused: Any, **others: Any) -> None:
 
 
 def disable_eager_execution() -> None:
-    """``tf.disable_eager_execution``: make dataset iterators return symbolic tensors, whose values sessions fetch."""
+    """``tf.disable_eager_execution``: make dataset iterators return symbolic tensors instead of values."""
     ExecutionMode.eager = False
 
 
@@ -53,7 +56,7 @@ class Graph:
             _GRAPH_DEPTH.reset(token)
 
     def finalize(self) -> None:
-        """Do nothing; the graph can still be extended."""
+        """Do nothing. In TensorFlow, this method makes the graph read-only."""
 
 
 @contextlib.contextmanager

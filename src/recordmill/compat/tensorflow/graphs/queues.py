@@ -20,11 +20,11 @@ from recordmill.compat.tensorflow.io.records import TFRecordOptions
 
 
 class FileQueue:
-    """Result of `string_input_producer`: a dataset of file names, and the iterators of its readers."""
+    """Result of `string_input_producer`: a dataset of file names, and iterators over the contents of these files."""
 
     def __init__(self, dataset: Any) -> None:
         self.dataset = dataset
-        self.iterators: dict[Any, GraphIterator] = {}  # One iterator for each reader class and its options.
+        self.iterators: dict[Any, GraphIterator] = {}  # The key is the class and the options of a reader.
 
 
 def string_input_producer(
@@ -68,7 +68,7 @@ class Reader:
     def __init__(self, name: Any = None) -> None:
         del name
 
-    def _make_content_dataset(self, names: Any) -> Any:
+    def _create_dataset_from_files(self, file_names: Any) -> Any:
         raise NotImplementedError
 
     def read(self, queue: Any, name: Any = None) -> tuple[Symbol, Symbol]:
@@ -78,7 +78,7 @@ class Reader:
             raise TypeError(f"queue must be the result of tf.train.string_input_producer, got {queue!r}")
         kind = type(self), tuple(vars(self).items())
         if kind not in queue.iterators:
-            records = self._make_content_dataset(queue.dataset)
+            records = self._create_dataset_from_files(queue.dataset)
             queue.iterators[kind] = GraphIterator(records.element_spec, records, starts=True)
         element = queue.iterators[kind].get_next()
         if isinstance(element, tuple):
@@ -93,8 +93,8 @@ class TFRecordReader(Reader):
         super().__init__(name)
         self._compression = TFRecordOptions.get_compression_type_string(options)
 
-    def _make_content_dataset(self, names: Any) -> Any:
-        return TFRecordDataset(names, self._compression)
+    def _create_dataset_from_files(self, file_names: Any) -> Any:
+        return TFRecordDataset(file_names, self._compression)
 
 
 class TextLineReader(Reader):
@@ -104,15 +104,15 @@ class TextLineReader(Reader):
         super().__init__(name)
         self._skipped = skip_header_lines or 0
 
-    def _make_content_dataset(self, names: Any) -> Any:
-        return names.flat_map(lambda name: TextLineDataset(name).skip(self._skipped))
+    def _create_dataset_from_files(self, file_names: Any) -> Any:
+        return file_names.flat_map(lambda name: TextLineDataset(name).skip(self._skipped))
 
 
 class WholeFileReader(Reader):
     """``tf.WholeFileReader``: reader of complete files; keys are file names."""
 
-    def _make_content_dataset(self, names: Any) -> Any:
-        return names.map(lambda name: (name, read_file(name)))
+    def _create_dataset_from_files(self, file_names: Any) -> Any:
+        return file_names.map(lambda name: (name, read_file(name)))
 
 
 def batch(
@@ -161,7 +161,7 @@ def _make_batch_symbols(tensors: Any, batches: Any) -> Any:
 
 
 def _map_reader_dataset(tensors: Any, enqueue_many: bool) -> Any:
-    """Map the reader's dataset with a function that runs the steps from the reader's values to `tensors`."""
+    """Create a dataset that computes `tensors` from each element that the reader returns."""
     values = tuple(tensors.values()) if isinstance(tensors, dict) else tuple(tensors)
     steps = list(GRAPH.find_steps(one.number for one in find_symbolic(values)))
     reads = [step for step in steps if isinstance(step, NextElementStep)]
@@ -182,7 +182,7 @@ def _map_reader_dataset(tensors: Any, enqueue_many: bool) -> Any:
 
 
 def _choose_num_threads(steps: list[Any]) -> int | None:
-    """Return `num_parallel_calls` for a map: -1 (all CPUs) if it decodes images without Python functions, else None."""
+    """Return `num_parallel_calls`: -1 (all CPUs) if the steps process images without Python functions, else None."""
     names = [step.name for step in steps if isinstance(step, OperationStep)]
     decodes = any(name.startswith(("image.", "io.decode_jpeg", "io.decode_png")) for name in names)
     return -1 if decodes and not any(name.startswith("control.") for name in names) else None

@@ -50,11 +50,11 @@ def sample_distorted_bounding_box(
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
 ) -> tuple[Tensor, ...]:
-    """``tf.image.sample_distorted_bounding_box``: draw a random window that covers enough of a box."""
-    rule = _CropRule.from_arguments(min_object_covered, aspect_ratio_range, area_range, max_attempts)
+    """``tf.image.sample_distorted_bounding_box``: sample a random crop window that covers enough of a box."""
+    limits = _WindowLimits.from_arguments(min_object_covered, aspect_ratio_range, area_range, max_attempts)
     numbers = current_generator(seed or None)
     words = iter(lambda: int(numbers.integers(0, _NUM_WORDS)), None)
-    return _sample_window(words, image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes))
+    return _sample_window(words, image_size, bounding_boxes, limits, bool(use_image_if_no_bounding_boxes))
 
 
 @op("image.stateless_sample_distorted_bounding_box")
@@ -68,15 +68,15 @@ def stateless_sample_distorted_bounding_box(
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
 ) -> tuple[Tensor, ...]:
-    """``tf.image.stateless_sample_distorted_bounding_box``: draw the window that TensorFlow draws with this seed."""
-    rule = _CropRule.from_arguments(min_object_covered, aspect_ratio_range, area_range, max_attempts)
+    """``tf.image.stateless_sample_distorted_bounding_box``: sample TensorFlow's crop window for `seed`."""
+    limits = _WindowLimits.from_arguments(min_object_covered, aspect_ratio_range, area_range, max_attempts)
     return _sample_window(
-        philox.iterate_random_words(seed), image_size, bounding_boxes, rule, bool(use_image_if_no_bounding_boxes)
+        philox.iterate_random_words(seed), image_size, bounding_boxes, limits, bool(use_image_if_no_bounding_boxes)
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _CropRule:
+class _WindowLimits:
     """Limits of random windows: covered share of a box, aspect ratio, relative area and number of attempts."""
 
     min_covered: float
@@ -87,8 +87,8 @@ class _CropRule:
     @classmethod
     def from_arguments(
         cls, covered: Any, ratios: Sequence[float] | None, areas: Sequence[float] | None, attempts: int | None
-    ) -> _CropRule:
-        """Create the limits from TensorFlow's arguments; raise InvalidArgumentError if an argument is invalid."""
+    ) -> _WindowLimits:
+        """Create window limits from TensorFlow's arguments; raise InvalidArgumentError if an argument is invalid."""
         low, high = (0.75, 1.33) if ratios is None else ratios
         smallest, largest = (0.05, 1.0) if areas is None else areas
         max_attempts, min_covered = 100 if attempts is None else attempts, float(to_number(covered))
@@ -102,17 +102,17 @@ class _CropRule:
             raise_invalid(f"max_attempts must be positive, got {max_attempts}")
         return cls(min_covered, (low, high), (smallest, largest), max_attempts)
 
-    def draw_window(self, words: Iterator[int], height: int, width: int, boxes: NDArray[np.int64]) -> Crop | None:
-        """Draw windows until one covers enough of a box; return None after `max_attempts` failures."""
+    def sample_window(self, words: Iterator[int], height: int, width: int, boxes: NDArray[np.int64]) -> Crop | None:
+        """Sample windows until one window covers enough of a box. Return None after `max_attempts` failed attempts."""
         low, high = np.float32(self.aspect_ratios[0]), np.float32(self.aspect_ratios[1])
         for _ in range(self.max_attempts):
             ratio = philox.word_to_unit_float(next(words)) * (high - low) + low
-            crop = self._draw_one_window(words, height, width, ratio)
+            crop = self._sample_one_window(words, height, width, ratio)
             if crop is not None and _covers_box(crop, boxes, self.min_covered):
                 return crop
         return None
 
-    def _draw_one_window(self, words: Iterator[int], height: int, width: int, ratio: np.float32) -> Crop | None:
+    def _sample_one_window(self, words: Iterator[int], height: int, width: int, ratio: np.float32) -> Crop | None:
         smallest, largest = (np.float32(area) * np.float32(width) * np.float32(height) for area in self.areas)
         min_height, max_height = (_round_to_int(np.sqrt(area / ratio)) for area in (smallest, largest))
         max_height = min(_reduce_height_to_fit_width(max_height, width, ratio), height)
@@ -136,9 +136,9 @@ class _CropRule:
 
 
 def _sample_window(
-    words: Iterator[int], image_size: Any, boxes: Any, rule: _CropRule, use_image: bool
+    words: Iterator[int], image_size: Any, boxes: Any, limits: _WindowLimits, use_image: bool
 ) -> tuple[Tensor, ...]:
-    """Draw a window; return its offset and size in pixels, and its corners as fractions of the image size."""
+    """Sample a crop window. Return its offset and size in pixels, and its corners as fractions of the image size."""
     size, given = array_of(image_size), array_of(boxes, dtypes.float32)
     if size.shape != (3,):
         raise_invalid(f"image_size must have 3 elements, got shape {size.shape}")
@@ -155,7 +155,7 @@ def _sample_window(
         if not use_image:
             raise_invalid("bounding_boxes is empty; set use_image_if_no_bounding_boxes=True to use the whole image")
         corners = np.array([[0, 0, height, width]])
-    y, x, crop_height, crop_width = rule.draw_window(words, height, width, corners) or (0, 0, height, width)
+    y, x, crop_height, crop_width = limits.sample_window(words, height, width, corners) or (0, 0, height, width)
     box = np.array([y, x, y + crop_height, x + crop_width], np.float32) / sides
     begin, lengths = np.array([y, x, 0], size.dtype), np.array([crop_height, crop_width, -1], size.dtype)
     return Tensor(begin), Tensor(lengths), Tensor(box.reshape(1, 1, 4))

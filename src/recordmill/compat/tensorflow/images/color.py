@@ -26,7 +26,7 @@ _IMAGE_AXES = (-3, -2, -1)
 
 @op("image.convert_image_dtype")
 def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:
-    """``tf.image.convert_image_dtype``: convert the dtype and scale (floats: 0 to 1; integers: 0 to maximum)."""
+    """``tf.image.convert_image_dtype``: convert to `dtype`; rescale to [0, 1] (floats) or [0, maximum] (integers)."""
     tensor, wanted = as_tensor(image), as_dtype(dtype)
     for kind, one in (("dtype", wanted), ("image dtype", tensor.dtype)):
         if not (one.is_floating or one.is_integer):
@@ -58,7 +58,7 @@ def scale_to_dtype(values: NDArray[Any], dtype: np.dtype[Any], *, saturate: bool
 
 
 def _clip_to_dtype_limits(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    with np.errstate(over="ignore"):  # The limits of int32 overflow float16.
+    with np.errstate(over="ignore"):  # The limits of int32 are infinite in float16.
         return saturate_cast(values, dtype).values
 
 
@@ -189,7 +189,7 @@ def _apply_to_colors(image: Any, change: Callable[[Floats], Floats]) -> Tensor:
     """Apply a function that takes uint8 or float32 colors to an image of any dtype."""
     values = array_of(image)
 
-    def change_checked(colors: Floats) -> Floats:
+    def check_and_change_colors(colors: Floats) -> Floats:
         _check_min_three_dimensions(colors)
         if colors.shape[-1] != 3:
             raise InvalidArgumentError(f"image must have 3 channels, got shape {colors.shape}", kind="bad_shape")
@@ -198,8 +198,8 @@ def _apply_to_colors(image: Any, change: Callable[[Floats], Floats]) -> Tensor:
         return change(colors)
 
     if values.dtype == np.uint8:
-        return Tensor(change_checked(values))
-    return _apply_to_floats(values, change_checked, saturate=False)
+        return Tensor(check_and_change_colors(values))
+    return _apply_to_floats(values, check_and_change_colors, saturate=False)
 
 
 def _check_numeric_dtype(values: NDArray[Any]) -> None:

@@ -47,7 +47,8 @@ def central_crop(image: Any, central_fraction: Any) -> Tensor:
     """``tf.image.central_crop``: crop `central_fraction` of each side around the center."""
     pixels, fraction = array_of(image), float(to_number(central_fraction))
     if type(central_fraction) is float and SIZES_UNKNOWN.get():
-        fraction = float(np.float32(fraction))  # TensorFlow rounds if the image size is unknown.
+        # TensorFlow rounds the fraction to float32 if the image size is unknown.
+        fraction = float(np.float32(fraction))
     if not 0.0 < fraction <= 1.0:
         raise ValueError(f"central_fraction must be in (0, 1], got {fraction}")
     if fraction == 1.0:

@@ -207,8 +207,8 @@ def _scale_uint8_pixels(pixels: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDAr
 def _decode_jpeg(data: bytes, channels: int, options: _JpegOptions, window: Window | None = None) -> NDArray[np.uint8]:
     if channels == 4:
         raise_invalid("channels must be 0, 1 or 3 for JPEG, got 4")
-    # TensorFlow decodes a file without an end marker as far as libjpeg can. `rm.decode_jpeg` does the same if
-    # `acceptable_fraction` is a number (even 1) instead of None.
+    # TensorFlow accepts a file without an end marker only if libjpeg decodes enough rows. `rm.decode_jpeg` counts the
+    # rows only if `acceptable_fraction` is a number. Therefore, the number is passed for such files even if it is 1.
     is_cut = data.rfind(b"\xff\xd9") < 0
     fraction = min(max(float(options.acceptable_fraction), 0.0), 1.0)
     arguments: dict[str, Any] = {
@@ -224,7 +224,7 @@ def _decode_jpeg(data: bytes, channels: int, options: _JpegOptions, window: Wind
         try:
             pixels = rm.decode_jpeg(data, mode=_TRANSFORMS[options.dct_method], **arguments)
         except RecordmillError as error:
-            # Mode "accurate" falls back to Pillow, which decodes rare JPEGs that the native decoder does not support.
+            # If `mode` is "accurate", `rm.decode_jpeg` uses Pillow for JPEGs that its native decoder does not support.
             if error.kind != "unsupported" or options.dct_method or is_cut:
                 raise
             pixels = rm.decode_jpeg(data, mode="accurate", **arguments)

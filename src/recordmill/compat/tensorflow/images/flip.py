@@ -37,5 +37,6 @@ def rot90(image: Any, k: Any = 1) -> Tensor:
 
 
 def flip_axis(pixels: NDArray[Any], axis: int) -> NDArray[Any]:
-    """Reverse an axis of an array; `take` is faster than copying a reversed view, because it copies whole pixels."""
+    """Return a copy of an array in which one axis is reversed."""
+    # `np.take` copies whole pixels, so that it is faster than a copy of a reversed view.
     return np.take(pixels, np.arange(pixels.shape[axis])[::-1], axis)

@@ -41,10 +41,11 @@ def _generate_words(third: int, fourth: int, key: tuple[int, int]) -> Iterator[i
 
 
 def _compute_blocks(counter: tuple[int, int, int, int], key: tuple[int, int], num_blocks: int) -> list[int]:
-    """Return four random 32-bit words for each of `num_blocks` counters; only the first counter word increases."""
+    """Return four random 32-bit words for each block. Each block increases the first word of the counter by 1."""
     first, second, third, fourth = counter
     draws = Draws(key[1] << 32 | key[0], epoch=fourth)
-    # `Draws` uses word 2 and the lower half of word 3 as the position, and the upper half of word 3 as the stage.
+    # Convert the counter to the arguments of `Draws`: `second` and the lower half of `third` are the position of a
+    # sample, the upper half of `third` is the stage, and `fourth` is the epoch.
     pairs = draws.words([(third & 0xFFFF) << 32 | second], third >> 16, 2 * num_blocks, first=2 * first)
     return [word for pair in pairs[0].tolist() for word in (pair & _WORD, pair >> 32)]
 

@@ -153,9 +153,9 @@ def _flip_statelessly(image: Any, axis: int, seed: Any) -> NDArray[Any]:
 
 
 def _flip_by_numbers(pixels: NDArray[Any], axis: int, numbers: NDArray[np.float32]) -> NDArray[Any]:
-    """Mirror a single image if its random number is below 0.5, but an image of a batch if its number is above 0.5.
+    """Mirror a single image if its random number is below 0.5. Mirror an image of a batch if the number is above 0.5.
 
-    The two comparisons differ in TensorFlow, too.
+    TensorFlow also uses these two different comparisons.
     """
     if pixels.ndim == 3:
         return flip_axis(pixels, axis) if numbers < 0.5 else pixels
@@ -187,7 +187,7 @@ def crop_window_view(values: NDArray[Any], offsets: Sequence[int], lengths: Sequ
 
 
 def check_crop_size(values: NDArray[Any], size: Any) -> NDArray[np.int64]:
-    """Convert `size` to the lengths of a window; raise InvalidArgumentError if it does not fit into the array."""
+    """Convert `size` to the side lengths of a window; raise InvalidArgumentError if the window exceeds the array."""
     lengths = array_of(size, dtypes.int32).astype(np.int64)
     if lengths.shape != (values.ndim,) or (np.array(values.shape) < lengths).any():
         message = f"size must have one length per axis and fit into the shape {values.shape}, got {lengths.tolist()}"

@@ -106,7 +106,7 @@ def resize_pixels(pixels: NDArray[Any], size: Size, method: str, *, antialias: b
     if pixels.dtype.kind not in "iuf":
         raise_invalid(f"images must hold integers or floats, got {pixels.dtype}")
     if method == "nearest" and pixels.dtype not in _NATIVE_DTYPES:
-        rows, columns = (_nearest_indices(*lengths) for lengths in zip(pixels.shape[-3:-1], size, strict=True))
+        rows, columns = (_compute_nearest_indices(*lengths) for lengths in zip(pixels.shape[-3:-1], size, strict=True))
         return pixels[..., rows[:, None], columns, :]
     kernel = f"antialiased_{method}" if antialias and method not in ("nearest", "area") else method
     if pixels.dtype not in _NATIVE_DTYPES:
@@ -120,7 +120,7 @@ def resize_pixels(pixels: NDArray[Any], size: Size, method: str, *, antialias: b
     return out
 
 
-def _nearest_indices(length: int, wanted: int) -> NDArray[np.int64]:
+def _compute_nearest_indices(length: int, wanted: int) -> NDArray[np.int64]:
     scale = np.float32(length) / np.float32(wanted)
     centers = (np.arange(wanted, dtype=np.float32) + np.float32(0.5)) * scale
     indices: NDArray[np.int64] = np.minimum(np.floor(centers).astype(np.int64), length - 1)

@@ -1,4 +1,4 @@
-"""TensorFlow 1's resizing, which aligns pixel corners: ``tf.compat.v1.image.resize`` and ``resize_bicubic``."""
+"""Resize images without half-pixel centers, as TensorFlow 1 does: ``tf.compat.v1.image.resize`` and others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from recordmill.compat.tensorflow.images.resize import (
 )
 
 _METHODS = ("bilinear", "nearest", "bicubic", "area")
-# TensorFlow uses a lookup table of the cubic kernel with A = -0.75 at 1,024 distances.
+# Coefficient A of the cubic kernel, and steps per pixel in the table of kernel weights. Both are TensorFlow's values.
 _CUBIC, _CUBIC_STEPS = -0.75, 1024
 
 
@@ -60,14 +60,14 @@ def resize_image_with_pad(
 ) -> Tensor:
     """``tf.compat.v1.image.resize_image_with_pad``: scale to fit the target without distortion, and pad with zeros."""
 
-    def resize_to(pixels: NDArray[Any], size: Size) -> Tensor:
+    def resize_to_size(pixels: NDArray[Any], size: Size) -> Tensor:
         return resize(pixels, size, method, align_corners)
 
-    return fit_and_pad(image, target_height, target_width, resize_to)
+    return fit_and_pad(image, target_height, target_width, resize_to_size)
 
 
 def _create_resize(method: str) -> Callable[..., Tensor]:
-    """Create the resize function of one method. With `half_pixel_centers`, that function calls ``tf.image.resize``."""
+    """Create a function that resizes by `method`. With `half_pixel_centers`, it calls ``tf.image.resize``."""
 
     def resize_by_method(
         images: Any,
@@ -146,7 +146,7 @@ def _interpolate_cubic(values: NDArray[np.float32], positions: NDArray[np.float3
 
 
 def _compute_cubic_weight_tables() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the weights of the cubic kernel at distances from 0 to 1, and from 1 to 2."""
+    """Return two tables of cubic kernel weights: for distances from 0 to 1, and for distances from 1 to 2."""
     near = np.arange(_CUBIC_STEPS + 1) / _CUBIC_STEPS
     far = near + 1
     near_weights = ((_CUBIC + 2) * near - (_CUBIC + 3)) * near * near + 1

@@ -17,7 +17,7 @@ class FixedLenFeature(NamedTuple):
 
 
 class FixedLenSequenceFeature(NamedTuple):
-    """``tf.io.FixedLenSequenceFeature``: any number of blocks of `shape`, parsed to a padded dense tensor."""
+    """``tf.io.FixedLenSequenceFeature``: sequence of arrays of shape `shape`, parsed to a padded dense tensor."""
 
     shape: Any
     dtype: Any

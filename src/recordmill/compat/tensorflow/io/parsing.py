@@ -63,7 +63,7 @@ def parse_single_example_v1(
 ) -> Any:
     """``tf.compat.v1.io.parse_single_example``: like `parse_single_example`, with `name` before `example_names`."""
     del name
-    # Pass names only if they are given, because calls with names do not run natively on whole batches.
+    # Omit `example_names` if it is None, because only calls without it run natively on whole batches.
     return parse_single_example(serialized, features, *([] if example_names is None else [example_names]))
 
 
@@ -73,7 +73,7 @@ def ordered_feature_names(features: Mapping[str, Any]) -> list[str]:
 
 
 def read_payloads(serialized: Any) -> tuple[Payloads, bool]:
-    """Return the serialized records, and whether the argument is a scalar, that is, a single record."""
+    """Return the serialized records, and True if `serialized` is a scalar instead of a batch."""
     if isinstance(serialized, list) and serialized and {*map(type, serialized)} == {bytes}:
         return serialized, False
     rows = serialized.buffer if isinstance(serialized, StringVector) else None
@@ -112,7 +112,7 @@ def _parse_columns(payloads: Payloads, spec: ParsingSpec, single: bool, names: A
 
 
 def _check_block_counts(columns: Sequence[FeatureColumn], found: Mapping[str, Any], single: bool) -> None:
-    """Raise InvalidArgumentError unless each padded feature has a multiple of `column.num_values` values."""
+    """Raise InvalidArgumentError unless each padded feature's number of values is a multiple of `column.num_values`."""
     for column in columns:
         if column.form != "padded" or column.num_values == 1:
             continue

@@ -26,11 +26,11 @@ _MAX_EMPTY_ROWS = 2**24
 
 
 def apply_partitions(name: str, feature: RaggedFeature, tensors: dict[str, Any]) -> Any:
-    """Divide the values of a feature into rows, innermost partition first."""
+    """Divide the values of a feature into nested rows. The last partition is the innermost and is applied first."""
     found = tensors[feature.value_key or name]
     is_single = isinstance(found, Tensor)
     if is_single:
-        # A single record is divided like a batch of one record.
+        # Convert a single record to a batch of one record, because the code below expects a batch.
         dtype = feature.row_splits_dtype.numpy_dtype
         tensors = {
             key: RaggedTensor(tensor, np.array([0, len(tensor)], dtype))
@@ -41,7 +41,7 @@ def apply_partitions(name: str, feature: RaggedFeature, tensors: dict[str, Any])
     frames = found.row_splits if found.ragged_rank > 1 else None
     rows = found if frames is None else found.values
     for partition in reversed(feature.partitions):
-        rows = _divide_rows(rows, partition, tensors, feature, frames is not None)
+        rows = _apply_partition(rows, partition, tensors, feature, frames is not None)
     if is_single:
         return rows.values
     return rows if frames is None else RaggedTensor(rows, frames.values)
@@ -50,8 +50,8 @@ def apply_partitions(name: str, feature: RaggedFeature, tensors: dict[str, Any])
 def _check_rowids(key: str, largest: int, num_values: int) -> None:
     if largest > num_values + _MAX_EMPTY_ROWS:
         raise InvalidArgumentError(
-            f"Feature {key}: at most {_MAX_EMPTY_ROWS} empty rows are supported, got row number {largest} for "
-            f"{num_values} values"
+            f"Feature {key}: {largest + 1} rows for {num_values} values exceed the limit of {_MAX_EMPTY_ROWS} empty "
+            "rows"
         )
 
 
@@ -65,15 +65,15 @@ def _divide_uniformly(values: Any, length: int, feature: RaggedFeature) -> Any:
     return Tensor(array.reshape(len(array) // length, length, *array.shape[1:]))
 
 
-def _create_rows(values: Any, splits: Splits, feature: RaggedFeature) -> RaggedTensor:
+def _create_ragged_tensor(values: Any, splits: Splits, feature: RaggedFeature) -> RaggedTensor:
     row_splits.check_rows_cover_values(splits, len(values) if feature.validate else min(int(splits[-1]), len(values)))
     return RaggedTensor(values, splits)
 
 
-def _divide_rows(
+def _apply_partition(
     rows: RaggedTensor, partition: Any, tensors: dict[str, Any], feature: RaggedFeature, in_frames: bool
 ) -> RaggedTensor:
-    """Divide values into rows by `partition`, within each record or, if `in_frames`, within each feature list entry."""
+    """Divide the values of each record into rows. With `in_frames`, divide the values of each feature list element."""
     splits, dtype = rows.row_splits.values, feature.row_splits_dtype.numpy_dtype
     if isinstance(partition, UniformRowLength):
         inner = _divide_uniformly(rows.values, partition.length, feature)
@@ -87,7 +87,7 @@ def _divide_rows(
     if isinstance(partition, ValueRowIds):
         return _divide_by_rowids(partition.key, rows, numbers, bounds, feature)
     if isinstance(partition, RowLengths):
-        return RaggedTensor(_create_rows(rows.values, row_splits.from_lengths(numbers), feature), bounds)
+        return RaggedTensor(_create_ragged_tensor(rows.values, row_splits.from_lengths(numbers), feature), bounds)
     if isinstance(partition, RowSplits):
         # Drop the first entry of each record's row splits; the other entries are row limits.
         picked, bounds = row_splits.slice_rows(bounds, slice(1, None))
@@ -97,7 +97,7 @@ def _divide_rows(
         found = row_splits.from_starts(numbers, len(rows.values))
     else:
         found = row_splits.from_limits(numbers)
-    return RaggedTensor(_create_rows(rows.values, found, feature), bounds)
+    return RaggedTensor(_create_ragged_tensor(rows.values, found, feature), bounds)
 
 
 def _divide_by_rowids(
@@ -108,5 +108,5 @@ def _divide_by_rowids(
     _check_rowids(key, sum(counts) - 1, len(rows.values))
     outer = row_splits.from_lengths(np.array(counts, bounds.dtype))
     shifted = numbers + np.repeat(outer[:-1], np.diff(bounds))
-    inner = _create_rows(rows.values, row_splits.from_rowids(shifted, int(outer[-1])), feature)
+    inner = _create_ragged_tensor(rows.values, row_splits.from_rowids(shifted, int(outer[-1])), feature)
     return RaggedTensor(inner, outer)

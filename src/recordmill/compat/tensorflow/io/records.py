@@ -123,7 +123,7 @@ class TFRecordWriter:
             output.records.write(record.encode() if isinstance(record, str) else record)
 
     def flush(self) -> None:
-        """Write buffered records to the temporary file; the file still appears only on `close`."""
+        """Write buffered records to the temporary file. The final file appears only on `close`."""
         output = self._require_open_output()
         with translate_errors(output.path):
             output.records.flush()
@@ -144,7 +144,7 @@ class TFRecordWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the writer, or discard the file if the block failed."""
+        """Close the writer. If the ``with`` block raised an exception, discard the file instead."""
         if kind is not None and self._output is not None:
             self._finish.detach()
             self._output.delete_temporary_file()

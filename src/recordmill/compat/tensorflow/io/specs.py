@@ -46,7 +46,7 @@ class FeatureColumn:
 
     @property
     def num_values(self) -> int:
-        """Number of values in a block of shape `shape`."""
+        """Number of values in an array of shape `shape`."""
         return math.prod(self.shape)
 
     @property
@@ -104,9 +104,9 @@ class ParsingSpec:
         elif isinstance(feature, RaggedFeature):
             self._add_ragged_feature(key, feature)
         elif isinstance(feature, FixedLenFeature):
-            self.dense[key] = _fixed_column(key, feature)
+            self.dense[key] = _create_fixed_column(key, feature)
         else:
-            self.dense[key] = _padded_column(key, feature)
+            self.dense[key] = _create_padded_column(key, feature)
 
     def _add_sparse_column(self, key: str, dtype: DType) -> None:
         column = self.sparse.setdefault(key, FeatureColumn(key, "sparse", dtype))
@@ -173,7 +173,7 @@ def _require_shape(key: str, feature: Any) -> tuple[int, ...]:
 
 
 def _convert_default(feature: Any, dtype: DType, shape: tuple[int, ...]) -> NDArray[Any] | None:
-    # For an empty shape, an empty default value does not make the feature optional.
+    # If the shape has no values, as (0,), an empty default value is ignored. The feature is then required.
     if feature.default_value is None or not (np.size(feature.default_value) or math.prod(shape)):
         return None
     values = array_of(feature.default_value, dtype)
@@ -182,12 +182,12 @@ def _convert_default(feature: Any, dtype: DType, shape: tuple[int, ...]) -> NDAr
     return values.reshape(shape)
 
 
-def _fixed_column(key: str, feature: FixedLenFeature) -> FeatureColumn:
+def _create_fixed_column(key: str, feature: FixedLenFeature) -> FeatureColumn:
     dtype, shape = _require_dtype(key, feature), _require_shape(key, feature)
     return FeatureColumn(key, "fixed", dtype, shape, _convert_default(feature, dtype, shape), allow_missing=False)
 
 
-def _padded_column(key: str, feature: FixedLenSequenceFeature) -> FeatureColumn:
+def _create_padded_column(key: str, feature: FixedLenSequenceFeature) -> FeatureColumn:
     dtype, shape = _require_dtype(key, feature), _require_shape(key, feature)
     default = _convert_default(feature, dtype, ())
     if default is None:
@@ -196,7 +196,7 @@ def _padded_column(key: str, feature: FixedLenSequenceFeature) -> FeatureColumn:
 
 
 def _create_schema_feature(column: FeatureColumn) -> rm.Feature:
-    """Return the `rm.Feature` of a column in an ``Example`` or in a context."""
+    """Return the `rm.Feature` of a column in an ``Example`` or in the context of a ``SequenceExample``."""
     if column.form != "fixed":
         return rm.Feature(column.feature_dtype, (None,), optional=True)
     default: Any = column.default

@@ -124,7 +124,9 @@ def _read_proto_values(proto: Any, dtype: DType) -> NDArray[Any]:
         little = dtype.numpy_dtype.newbyteorder("<")
         return np.frombuffer(content, little).astype(dtype.numpy_dtype, copy=False).reshape(shape)
     if count > len(listed) and count > _MAX_REPEATED:
-        raise ResourceExhaustedError(f"{problem}: {len(listed)} values cannot be repeated to more than {_MAX_REPEATED}")
+        raise ResourceExhaustedError(
+            f"{problem}: {len(listed)} values cannot be repeated to fill a shape of more than {_MAX_REPEATED} values"
+        )
     values = _convert_list_field(listed or [b"" if dtype.name == "string" else 0], dtype)
     if count <= len(values):
         return values[:count].reshape(shape)

@@ -26,13 +26,13 @@ class _ModelCheckpoint:
         mode: str = "auto",
         **options: Any,
     ) -> None:
-        path = complete_file_name(os.fspath(filepath), weights_only=save_weights_only)
+        path = add_required_suffix(os.fspath(filepath), weights_only=save_weights_only)
         direction = _choose_monitor_mode(mode, monitor, save_best_only=save_best_only)
         super().__init__(path, monitor, verbose, save_best_only, save_weights_only, direction, **options)  # type: ignore[call-arg]
 
     @property
     def model(self) -> Any:
-        """The model in a wrapper that saves under a temporary name and then renames the file."""
+        """Model wrapped in `AtomicModel`, or None if Keras has not set the model yet."""
         model = super().model  # type: ignore[misc]
         return None if model is None else AtomicModel(model)
 
@@ -64,8 +64,8 @@ def _save_atomically(save: Callable[..., None], path: Path, options: dict[str, A
         partial.unlink(missing_ok=True)
 
 
-def complete_file_name(path: str, *, weights_only: bool) -> str:
-    """Append the suffix that Keras 3 requires for weights or models, if it is missing."""
+def add_required_suffix(path: str, *, weights_only: bool) -> str:
+    """Return `path` with the file name suffix that Keras 3 requires for weights or for models."""
     if weights_only:
         return path if path.endswith(_WEIGHTS) else path.removesuffix(".h5") + _WEIGHTS
     return path if path.endswith(_MODELS) else path + _MODELS[0]

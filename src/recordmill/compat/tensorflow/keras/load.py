@@ -1,4 +1,4 @@
-"""Import Keras 3, and its modules under the name ``tf.keras``."""
+"""Import Keras 3, and make its modules importable under the name ``tf.keras``."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def load_keras() -> Any:
 
 @functools.cache
 def load_legacy_namespace() -> Any:
-    """Return Keras's namespace with older names for TensorFlow programs. If there is none, return Keras itself."""
+    """Return the Keras namespace that keeps older names for TensorFlow programs, or ``keras`` if it is missing."""
     keras = load_keras()
     try:
         return importlib.import_module(_TF_NAMESPACE)
@@ -82,7 +82,7 @@ class _KerasFinder(MetaPathFinder, Loader):
 
 
 def _find_module(fullname: str) -> str | None:
-    """Return the name of Keras's module for a module below ``tf.keras``, or None if Keras has no such module."""
+    """Convert a module name below ``tf.keras`` to the Keras module name. Return None if Keras has no such module."""
     load_legacy_namespace()
     for namespace in (_TF_NAMESPACE, "keras"):
         name = f"{namespace}.{fullname.removeprefix(_PACKAGE)}"

@@ -15,8 +15,8 @@ from recordmill.compat.tensorflow.core.errors import UnimplementedError
 from recordmill.compat.tensorflow.core.tensor import Tensor, as_tensor
 from recordmill.compat.tensorflow.keras.training import to_arrays
 
-# Operations of each family, as NAME or NAME:FUNCTION. The function of keras.ops takes the same arguments in the same
-# order; without FUNCTION, it has the same name.
+# Operations of each family that call a function of keras.ops with the same arguments in the same order.
+# NAME:FUNCTION gives the names of the operation and of the function. NAME is short for NAME:NAME.
 _NAMES = {
     "array": "broadcast_to concat:concatenate expand_dims ones_like repeat reshape squeeze stack tile zeros_like",
     "math": (
@@ -70,12 +70,12 @@ class _BackendOperations:
 
 
 def register_operations(keras: Any) -> None:
-    """Register Keras as a library that runs operations on its own tensors."""
+    """Make operations call ``keras.ops`` if an argument contains a Keras tensor."""
     dispatch.LIBRARIES.append(_BackendOperations(keras))
 
 
 def _keras_dtype_name(keras: Any, dtype: Any) -> str:
-    """Return the name of a dtype; with JAX, 64-bit dtypes become 32-bit unless JAX enables them."""
+    """Return the name of a dtype. A 64-bit dtype becomes 32-bit if Keras runs on JAX with 64-bit dtypes disabled."""
     name = as_dtype(dtype).name
     jax = sys.modules.get("jax")
     if keras.backend.backend() == "jax" and jax is not None and not jax.config.jax_enable_x64:
@@ -108,10 +108,10 @@ def _adapt_one_hot(keras: Any, indices: Any, depth: Any, on: Any, off: Any, axis
 
 
 def _adapt_arg_reduction(function: str) -> Callable[..., Any]:
-    def reduce(keras: Any, x: Any, axis: Any, output_type: Any) -> Any:
+    def reduce_along_axis(keras: Any, x: Any, axis: Any, output_type: Any) -> Any:
         return _adapt_cast(keras, getattr(keras.ops, function)(x, 0 if axis is None else axis), output_type)
 
-    return reduce
+    return reduce_along_axis
 
 
 def _adapt_where(keras: Any, condition: Any, x: Any = None, y: Any = None) -> Any:

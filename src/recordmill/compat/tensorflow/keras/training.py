@@ -125,11 +125,11 @@ def wrap_model_methods(keras: Any) -> None:
 
 def _convert_tensor_arguments(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
-    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def call_with_arrays(self: Any, *args: Any, **kwargs: Any) -> Any:
         arguments = {name: to_arrays(value) for name, value in kwargs.items()}
         return method(self, *map(to_arrays, args), **arguments)
 
-    return call
+    return call_with_arrays
 
 
 def to_arrays(value: Any) -> Any:

@@ -40,7 +40,7 @@ class KeyValueTensorInitializer:
 
 
 class TextFileIndex:
-    """``tf.lookup.TextFileIndex``: column numbers that select the whole line or the line number."""
+    """``tf.lookup.TextFileIndex``: special column indices for the whole line and for the line number."""
 
     WHOLE_LINE = -2
     LINE_NUMBER = -1
@@ -78,10 +78,10 @@ class TextFileInitializer(KeyValueTensorInitializer):
         kind = as_dtype(dtype)
         texts = self._lines
         if index != TextFileIndex.WHOLE_LINE:
-            texts = [self._extract_column(line, index) for line in self._lines]
+            texts = [self._extract_field(line, index) for line in self._lines]
         return texts if kind == string else [parse_number(text, kind) for text in texts]
 
-    def _extract_column(self, line: bytes, index: int) -> bytes:
+    def _extract_field(self, line: bytes, index: int) -> bytes:
         columns = line.split(self._delimiter)
         if not 0 <= index < len(columns):
             raise InvalidArgumentError(f"expected at least {index + 1} columns in {line!r}, got {len(columns)}")
@@ -108,7 +108,7 @@ class StaticHashTable:
                 raise FailedPreconditionError(f"key {key!r} has two values: {self._values[key]!r} and {value!r}")
 
     def lookup(self, keys: Any, name: Any = None) -> Tensor:
-        """Return the value of each key in a tensor; unknown keys have the default value."""
+        """Look up each key of the tensor `keys`; return a tensor of values. Unknown keys get the default value."""
         del name
         return look_up_in_table(self, keys)
 
@@ -179,7 +179,7 @@ class StaticVocabularyTable(StaticHashTable):
 
 @op("lookup.find", composite=apply_to_values)
 def look_up_in_table(table: StaticHashTable, keys: Any) -> Tensor:
-    """Return the values of keys in a table, as an operation that tracers and sessions can record."""
+    """Look up each key of the tensor `keys` in `table`; return a tensor of values."""
     array = array_of(keys)
     if as_dtype(array.dtype) != table.key_dtype:
         raise TypeError(f"keys must be of dtype {table.key_dtype.name}, got {as_dtype(array.dtype).name}")

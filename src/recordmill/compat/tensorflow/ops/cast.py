@@ -40,7 +40,7 @@ def convert_numbers(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 @elementwise_op("array.saturate_cast")
 def saturate_cast(value: Any, dtype: Any) -> Tensor:
-    """``tf.saturate_cast``: convert a tensor; values outside the range of the dtype become its limits."""
+    """``tf.saturate_cast``: convert a tensor; for an integer dtype, clip values to the range of the dtype first."""
     target, array = as_dtype(dtype), array_of(value)
     if "b" in (array.dtype.kind, target.numpy_dtype.kind):
         raise TypeError("saturate_cast does not support booleans")

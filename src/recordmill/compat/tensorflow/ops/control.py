@@ -43,7 +43,7 @@ def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, stric
 
 @op("control.switch_case")
 def switch_case(branch_index: Any, branch_fns: Any, default: Any = None) -> Any:
-    """``tf.switch_case``: call the function at `branch_index`; for an invalid index, call `default` or the last one."""
+    """``tf.switch_case``: call the function at `branch_index`; if none exists, call `default` or the last function."""
     branches = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
     pairs = [one if isinstance(one, tuple) else (number, one) for number, one in enumerate(branches)]
     functions: dict[int, Callable[[], Any]] = dict(pairs)
@@ -69,11 +69,11 @@ def while_loop(
         results = body(*values)
         values = list(results) if isinstance(results, list | tuple) else [results]
         remaining -= 1
-    values = nest.map_structure(_to_loop_value, values)
+    values = nest.map_structure(_convert_loop_variable, values)
     return values[0] if is_single else type(loop_vars)(values) if type(loop_vars) in (list, tuple) else values
 
 
-def _to_loop_value(value: Any) -> Any:
+def _convert_loop_variable(value: Any) -> Any:
     return value if isinstance(value, CompositeTensor | TensorArray) else as_tensor(value)
 
 
@@ -92,7 +92,7 @@ def map_fn(
     results = [fn(nest.pack_sequence_as(elems, list(row))) for row in zip(*columns, strict=True)]
     signature = fn_output_signature if fn_output_signature is not None else dtype
     if not results:
-        return nest.map_structure(_make_empty, signature if signature is not None else columns[0].dtype)
+        return nest.map_structure(_create_empty_tensor, signature if signature is not None else columns[0].dtype)
     outputs = list(zip(*map(nest.flatten, results), strict=True))
     signatures = [None] * len(outputs) if signature is None else nest.flatten(signature)
     stacked = [_stack_results(list(output), one) for output, one in zip(outputs, signatures, strict=True)]
@@ -106,7 +106,7 @@ def _stack_results(rows: list[Any], signature: Any) -> Any:
     return stacked if signature is None else Tensor(array_of(stacked, getattr(signature, "dtype", signature)))
 
 
-def _make_empty(signature: Any) -> Tensor:
+def _create_empty_tensor(signature: Any) -> Tensor:
     return Tensor(np.empty(0, as_dtype(getattr(signature, "dtype", signature)).numpy_dtype))
 
 

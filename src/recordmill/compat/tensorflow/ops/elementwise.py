@@ -1,4 +1,4 @@
-"""Elementwise operations of ``tf.math``: tables of NumPy functions, and operations that need their own code.
+"""Elementwise operations of ``tf.math``; most of them apply a single NumPy function.
 
 Exponentials, logarithms and angles may differ from TensorFlow's in the last bit.
 """
@@ -79,13 +79,14 @@ LOGICAL: dict[str, np.ufunc] = {
     "logical_xor": np.logical_xor,
 }
 
-# An image of at least _MIN_PIXEL_VALUES values and a vector of at most _MAX_CHANNELS per-channel values are combined
-# row by row, because NumPy alone would start its inner loop once per pixel.
+# To combine an image with a vector of per-channel values, NumPy's broadcasting starts an inner loop for each pixel.
+# Repeating the vector along an image row is faster, because NumPy then starts an inner loop for each row. This is done
+# for images of at least _MIN_PIXEL_VALUES values and vectors of at most _MAX_CHANNELS values.
 _MIN_PIXEL_VALUES, _MAX_CHANNELS = 4096, 32
 
 
 def apply_binary_ufunc(function: np.ufunc, a: NDArray[Any], b: NDArray[Any]) -> Any:
-    """Apply a NumPy function to two arrays; broadcasting per-channel values to an image is faster than in NumPy."""
+    """Apply a NumPy function to two arrays; broadcast per-channel values to an image faster than NumPy does."""
     if _are_channel_values(b, a):
         return function(_flatten_image_rows(a), np.tile(b, a.shape[-2])).reshape(a.shape)
     if _are_channel_values(a, b):

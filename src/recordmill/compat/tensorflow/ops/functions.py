@@ -36,14 +36,14 @@ def function(func: Callable[..., Any] | None = None, input_signature: Any = None
         return functools.partial(function, input_signature=input_signature, **options)
 
     @functools.wraps(func)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call_with_tensors(*args: Any, **kwargs: Any) -> Any:
         checked = args if input_signature is None else _check_arguments(args, input_signature)
         inputs = [nest.map_structure(_array_to_tensor, one) for one in checked]
         results = func(*inputs, **{key: _array_to_tensor(one) for key, one in kwargs.items()})
         return nest.map_structure(_value_to_tensor, results)
 
-    call.python_function = func  # type: ignore[attr-defined]
-    return call
+    call_with_tensors.python_function = func  # type: ignore[attr-defined]
+    return call_with_tensors
 
 
 def _check_arguments(args: tuple[Any, ...], signature: Any) -> list[Any]:
@@ -117,7 +117,7 @@ def numpy_function(
 
 
 def _convert_numpy_result(value: Any, dtype: Any) -> Any:
-    """Convert a result to an array. A Python number gets `dtype` or, if `dtype` is None, int64 or float64."""
+    """Convert a result to an array. A Python number becomes `dtype`; if `dtype` is None, NumPy chooses the dtype."""
     if isinstance(value, bool | int | float) and dtype is not None:
         return array_of(value, dtype)
     return array_of(np.asarray(value) if isinstance(value, int | float | list | tuple) else value)

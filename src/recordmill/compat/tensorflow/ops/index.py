@@ -26,7 +26,7 @@ from recordmill.compat.tensorflow.ops.inputs import (
 def getitem(tensor: Any, key: Any) -> Any:
     """Return ``tensor[key]``."""
     if isinstance(tensor, list | tuple | Mapping):
-        # Traced code may index the results of an operation that returns several tensors.
+        # In traced code, `tensor` may be the list, tuple or dict of tensors that an operation returned.
         return tensor[key]
     values = array_of(tensor)
     if isinstance(key, Tensor | np.ndarray) and key.dtype == np.bool_:
@@ -142,7 +142,7 @@ def gather(
     grids = np.ogrid[tuple(slice(n) for n in array.shape[:batch])]
     batches = [one.reshape(one.shape + (1,) * (chosen.ndim - batch)) for one in grids]
     picked: Any = rows[(*batches, chosen)]
-    # The axes of the indices replace the gathered axis.
+    # Move the axes of `indices` (without batch axes) to the position of the gathered axis, as TensorFlow does.
     new = list(range(batch, chosen.ndim))
     return wrap(np.moveaxis(picked, new, [position - batch + one for one in new]))
 
@@ -158,7 +158,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: Any = 0) -> Tensor:
 
 
 def _convert_coordinates(indices: Any, shape: tuple[int, ...], name: str) -> tuple[NDArray[Any], ...]:
-    """Convert `indices`, whose last axis holds the coordinates, to one index array per coordinate; check the bounds."""
+    """Split `indices` along the last axis into one index array for each indexed axis, and check the bounds."""
     positions = _convert_indices(indices, name)
     depth = positions.shape[-1] if positions.ndim else 1
     if not positions.ndim or depth > len(shape):
@@ -184,7 +184,8 @@ def _assign_at(out: NDArray[Any], positions: tuple[NDArray[Any], ...], values: N
     out[positions] = values
 
 
-# Maps the name of each scatter operation to the function that updates values at given positions in place.
+# Maps the name of each scatter operation to a function that changes an array in place. The arguments of the function
+# are the array, the positions and the values.
 SCATTERS: dict[str, Callable[..., None]] = {
     "tensor_scatter_nd_add": np.add.at,
     "tensor_scatter_nd_max": np.maximum.at,
@@ -211,7 +212,7 @@ for _name, _function in SCATTERS.items():
 
 @elementwise_op("array.where")
 def where(condition: Any, x: Any = None, y: Any = None) -> Tensor:
-    """``tf.where``: choose values from `x` or `y`; without both, return the indices where `condition` is True."""
+    """``tf.where``: choose values from `x` or `y`; if both are None, return the indices where `condition` is True."""
     if (x is None) != (y is None):
         raise ValueError("where: x and y must both be given or both be omitted")
     if x is None:

@@ -31,7 +31,7 @@ def check_dtype(array: NDArray[Any], allowed: str, op: str) -> None:
 
 
 def convert_to_common_dtype(values: Sequence[Any], op: str, *, start: int = 0) -> list[NDArray[Any]]:
-    """Convert inputs to the dtype of the first tensor or, without tensors, to the dtype of the first value."""
+    """Convert inputs to the dtype of the first tensor; if no input is a tensor, use the dtype of the first input."""
     first = next((value for value in values if isinstance(value, TensorOperators)), values[0])
     dtype = as_dtype(array_of(first).dtype)
     return [_convert_to_dtype(value, dtype, position, op) for position, value in enumerate(values, start)]

@@ -33,7 +33,7 @@ def stack(values: Any, axis: Any = 0) -> Tensor:
 
 
 def _convert_to_one_dtype(values: Any) -> list[NDArray[Any]]:
-    """Convert values to one dtype; if all are Python numbers and one is a float, the dtype is float32."""
+    """Convert values to one dtype; if all are Python numbers and at least one is a float, the dtype is float32."""
     if any(isinstance(one, Tensor | np.ndarray | np.generic) for one in values):
         return convert_to_common_dtype(values, "stack")
     try:
@@ -91,7 +91,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None) -
 
 
 def _infer_missing_size(sizes: list[int], length: int) -> list[int]:
-    """Replace a single -1 in `sizes` by the remaining length; raise an error if the sum is wrong."""
+    """Replace a single -1 in `sizes` by the remaining length; raise an error unless the sizes add up to `length`."""
     known = sum(one for one in sizes if one >= 0)
     if sizes.count(-1) == 1 and min(sizes) == -1 and known <= length:
         return [length - known if one == -1 else one for one in sizes]
@@ -111,7 +111,7 @@ def tile(input: Any, multiples: Any) -> Tensor:
 
 @op("array.repeat")
 def repeat(input: Any, repeats: Any, axis: Any = None) -> Tensor:
-    """``tf.repeat``: repeat each value, or each row along an axis."""
+    """``tf.repeat``: repeat each slice along `axis`; if `axis` is None, flatten the tensor and repeat each value."""
     return wrap(np.repeat(array_of(input), array_of(repeats), None if axis is None else int(axis)))
 
 

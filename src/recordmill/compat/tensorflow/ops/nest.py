@@ -16,7 +16,7 @@ def is_nested(structure: Any) -> bool:
     return isinstance(structure, dict | list | tuple)
 
 
-def _children(structure: Any) -> list[Any]:
+def _list_children(structure: Any) -> list[Any]:
     return [structure[key] for key in sorted(structure)] if isinstance(structure, dict) else list(structure)
 
 
@@ -24,11 +24,11 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:  # no
     """``tf.nest.flatten``: return the innermost values in a list; values of dicts are sorted by key."""
     if not is_nested(structure):
         return [structure]
-    return [one for child in _children(structure) for one in flatten(child)]
+    return [one for child in _list_children(structure) for one in flatten(child)]
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:  # noqa: ARG001
-    """``tf.nest.pack_sequence_as``: return a copy of a structure with the values of `flat_sequence`."""
+    """``tf.nest.pack_sequence_as``: copy `structure` and replace its innermost values by those in `flat_sequence`."""
     values, count = list(flat_sequence), len(flatten(structure))
     if len(values) != count:
         raise ValueError(f"flat_sequence must have as many values as the structure ({count}), got {len(values)}")
@@ -71,5 +71,5 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expa
         raise TypeError(f"the structures have different types: {type(nest1)} and {type(nest2)}")
     if len(nest1) != len(nest2) or (isinstance(nest1, dict) and set(nest1) != set(nest2)):
         raise ValueError(f"the structures differ: {nest1!r} and {nest2!r}")
-    for one, other in zip(_children(nest1), _children(nest2), strict=True):
+    for one, other in zip(_list_children(nest1), _list_children(nest2), strict=True):
         assert_same_structure(one, other, check_types)

@@ -1,4 +1,4 @@
-"""``tf.nn.relu`` and ``softmax``, for data programs; models use ``tf.keras``."""
+"""``tf.nn.relu`` and ``tf.nn.softmax`` for data pipelines. Models use the functions of ``tf.keras``."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _INTEGERS = ("int32", "int64", "uint32", "uint64")
 
 
 def _find_generator(seed: Any) -> np.random.Generator:
-    """Return a seed's generator. It belongs to the current dataset element or, outside of datasets, to the process."""
+    """Return the generator for `seed`; each dataset element has its own generators, and so does the process."""
     return random_state.current_generator(None if seed is None else int(array_of(seed)))
 
 
@@ -34,9 +34,9 @@ def _draw_uniform(generator: np.random.Generator, shape: Any, minval: Any, maxva
     lengths = convert_shape(shape, "uniform")
     if dtype.is_floating:
         low, high = array_of(minval, dtype), array_of(1 if maxval is None else maxval, dtype)
-        numbers = generator.random(lengths, _float32_or_float64(dtype)) * (high - low) + low
+        numbers = generator.random(lengths, _choose_generator_dtype(dtype)) * (high - low) + low
         numbers = np.asarray(numbers, dtype.numpy_dtype)
-        if not (numbers < high).all():  # Rounding may return the upper limit, which is exclusive.
+        if not (numbers < high).all():  # Rounding can produce `high`, but the range excludes `high`.
             numbers = np.asarray(np.where(numbers < high, numbers, np.maximum(np.nextafter(high, low), low)))
         return Tensor(numbers)
     if dtype.name not in _INTEGERS:
@@ -54,14 +54,14 @@ def _draw_normal(
 ) -> Tensor:
     if not dtype.is_floating:
         raise ValueError(f"dtype must be floating-point, got {dtype.name}")
-    float_type = _float32_or_float64(dtype)
+    float_type = _choose_generator_dtype(dtype)
     numbers: NDArray[Any] = np.asarray(generator.standard_normal(convert_shape(shape, "normal"), float_type))
     while truncate and np.any(far := np.abs(numbers) > 2):
         numbers[far] = generator.standard_normal(int(far.sum()), float_type)
     return Tensor(np.asarray(numbers * array_of(stddev, dtype) + array_of(mean, dtype), dtype.numpy_dtype))
 
 
-def _float32_or_float64(dtype: DType) -> Any:
+def _choose_generator_dtype(dtype: DType) -> Any:
     return np.float64 if dtype.numpy_dtype.itemsize == 8 else np.float32
 
 
@@ -79,13 +79,13 @@ def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32,
 
 @op("random.truncated_normal", always=True)
 def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None) -> Tensor:
-    """``tf.random.truncated_normal``: return normal numbers, at most two standard deviations from the mean."""
+    """``tf.random.truncated_normal``: return normally distributed numbers within two `stddev` of the mean."""
     return _draw_normal(_find_generator(seed), shape, mean, stddev, as_dtype(dtype), truncate=True)
 
 
 @op("random.gamma", always=True)
 def gamma(shape: Any, alpha: Any, beta: Any = None, dtype: Any = float32, seed: Any = None) -> Tensor:
-    """``tf.random.gamma``: return an array of gamma-distributed numbers for each pair of parameters."""
+    """``tf.random.gamma``: draw an array of shape `shape` from the gamma distribution of each pair (alpha, beta)."""
     kind = as_dtype(dtype)
     if not kind.is_floating:
         raise TypeError(f"dtype must be floating-point, got {kind.name}")
@@ -124,7 +124,7 @@ def stateless_uniform(
     dtype: Any = float32,
     alg: Any = None,  # noqa: ARG001 (one algorithm)
 ) -> Tensor:
-    """``tf.random.stateless_uniform``: return uniform numbers that depend only on the pair `seed`."""
+    """``tf.random.stateless_uniform``: return uniformly distributed numbers; `seed` (two integers) determines them."""
     return _draw_uniform(_create_stateless_generator(seed), shape, minval, maxval, as_dtype(dtype))
 
 
@@ -137,7 +137,7 @@ def stateless_normal(
     dtype: Any = float32,
     alg: Any = None,  # noqa: ARG001 (one algorithm)
 ) -> Tensor:
-    """``tf.random.stateless_normal``: return normal numbers that depend only on the pair `seed`."""
+    """``tf.random.stateless_normal``: return normally distributed numbers; `seed` (two integers) determines them."""
     return _draw_normal(_create_stateless_generator(seed), shape, mean, stddev, as_dtype(dtype))
 
 

@@ -104,7 +104,7 @@ def _decode_utf8(value: bytes) -> str:
 
 
 def _is_valid_rewrite(rewrite: str, num_groups: int) -> bool:
-    """Return whether each backslash of a rewrite string is followed by a backslash or the number of a group."""
+    """Return whether every backslash in `rewrite` precedes another backslash or the number of an existing group."""
     letters = [found[0][1:] for found in re.finditer(r"\\.?", rewrite, re.DOTALL)]
     return all(one == "\\" or (one.isdecimal() and int(one) <= num_groups) for one in letters)
 
@@ -125,7 +125,7 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
     if not _is_valid_rewrite(replacement, matcher.groups):
         return Tensor(array)
 
-    def replace(value: bytes) -> bytes:
+    def replace_in_string(value: bytes) -> bytes:
         end = -1
 
         def replace_match(found: re.Match[str]) -> str:
@@ -138,7 +138,7 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
         text = matcher.sub(replace_match, _decode_utf8(value), count=0 if replace_global else 1)
         return text.encode("utf-8", "surrogateescape")
 
-    return map_strings(array, replace)
+    return map_strings(array, replace_in_string)
 
 
 @elementwise_op("strings.regex_full_match")

@@ -45,7 +45,7 @@ def identity(input: Any) -> Tensor:
 
 @op("array.ensure_shape")
 def ensure_shape(x: Any, shape: Any) -> Tensor:
-    """``tf.ensure_shape``: return the tensor itself; raise InvalidArgumentError if it has another shape."""
+    """``tf.ensure_shape``: return `x` unchanged; raise InvalidArgumentError if `x` does not match `shape`."""
     tensor, expected = as_tensor(x), TensorShape(shape)
     if not tensor.shape.is_compatible_with(expected):
         raise InvalidArgumentError(f"ensure_shape: expected shape {expected}, got {tensor.shape}")
@@ -70,7 +70,7 @@ def reshape(tensor: Any, shape: Any) -> Tensor:
 
 def _infer_missing_length(shape: tuple[int, ...], known: list[int]) -> int:
     if not all(known) and not all(shape):
-        # If both shapes contain a 0, TensorFlow ignores all zeros when it infers the missing length.
+        # If the old and the new shape both contain a 0, TensorFlow infers the missing length from the nonzero lengths.
         return math.prod(n for n in shape if n) // max(math.prod(n for n in known if n), 1)
     return math.prod(shape) // max(math.prod(known), 1)
 

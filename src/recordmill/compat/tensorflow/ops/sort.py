@@ -24,18 +24,18 @@ Unique = namedtuple("Unique", ["y", "idx"])  # noqa: PYI024
 @op("math.argmax")
 def argmax(input: Any, axis: Any = None, output_type: Any = int64) -> Tensor:
     """``tf.argmax``: return the index of the largest value along an axis."""
-    array, position = _convert_with_nonempty_axis(input, axis, "argmax")
+    array, position = _convert_input_and_axis(input, axis, "argmax")
     return wrap(np.argmax(array, position), as_dtype(output_type).numpy_dtype)
 
 
 @op("math.argmin")
 def argmin(input: Any, axis: Any = None, output_type: Any = int64) -> Tensor:
     """``tf.argmin``: return the index of the smallest value along an axis."""
-    array, position = _convert_with_nonempty_axis(input, axis, "argmin")
+    array, position = _convert_input_and_axis(input, axis, "argmin")
     return wrap(np.argmin(array, position), as_dtype(output_type).numpy_dtype)
 
 
-def _convert_with_nonempty_axis(value: Any, axis: Any, name: str) -> tuple[NDArray[Any], int]:
+def _convert_input_and_axis(value: Any, axis: Any, name: str) -> tuple[NDArray[Any], int]:
     array = convert_input(value, NUMBERS + BOOL, name)
     position = normalize_axis(0 if axis is None else axis, array.ndim, name)
     if not array.shape[position]:

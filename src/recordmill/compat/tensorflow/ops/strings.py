@@ -105,7 +105,7 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
     if isinstance(inputs, RaggedTensor):
         return _join_ragged_rows(inputs, axis, between)
     array = convert_strings(inputs, "reduce_join")
-    # The axes are reversed, so that strings along the first axis in `axis` are adjacent in the result.
+    # TensorFlow joins along the first axis in `axis` first, so this axis must be the last one of the transposed array.
     axes = tuple(range(array.ndim)) if axis is None else normalize_axes(axis, array.ndim, "reduce_join")[::-1]
     kept = [at for at in range(array.ndim) if at not in axes]
     rows = array.transpose([*kept, *axes]).reshape([array.shape[at] for at in kept] + [-1])

@@ -54,11 +54,11 @@ class TensorArray:
         if position < 0 or (position >= size and not self.dynamic_size):
             raise OutOfRangeError(f"index must be in [0, {size}), got {position}")
         self._tensors += [None] * (position + 1 - size)
-        self._tensors[position] = self._convert(value)
+        self._tensors[position] = self._convert_element(value)
         self._cleared.discard(position)
         return self
 
-    def _convert(self, value: Any) -> Any:
+    def _convert_element(self, value: Any) -> Any:
         if isinstance(value, TensorOperators) and not isinstance(value, Tensor):
             # The dtype and shape of a symbolic tensor may be unknown.
             return value
@@ -120,7 +120,7 @@ class TensorArray:
         rows = list(self._to_rows(value))
         if len(rows) != len(self._tensors) and not self.dynamic_size and self._tensors:
             raise ValueError(f"value must have one row per tensor of the array ({len(self._tensors)}), got {len(rows)}")
-        self._tensors, self._cleared = [self._convert(row) for row in rows], set()
+        self._tensors, self._cleared = [self._convert_element(row) for row in rows], set()
         return self
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
@@ -131,7 +131,7 @@ class TensorArray:
         return self
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """Split `value` into parts with the given numbers of rows, and replace all tensors by these parts."""
+        """Replace all tensors by consecutive slices of `value`; `lengths` gives the number of rows of each slice."""
         del name
         rows, counts = self._to_rows(value), array_of(lengths).tolist()
         ends = np.cumsum(counts).tolist()

@@ -10,7 +10,10 @@ _PACKAGE = "recordmill.compat.tensorflow"
 
 
 def make_module_getattr(alias: str, *modules: str) -> Callable[[str], Any]:
-    """Create the ``__getattr__`` of a module. It looks up names in other modules of this package, such as "io"."""
+    """Create a ``__getattr__`` function that takes each attribute from the first of `modules` that has the attribute.
+
+    Names in `modules` are relative to ``recordmill.compat.tensorflow``: "io" is its module, "" is the package itself.
+    """
 
     def get_member(name: str) -> Any:
         for module in modules:

@@ -1,4 +1,4 @@
-"""``tf.train``: protobuf messages of records, checkpoints, and input queues of TensorFlow 1."""
+"""``tf.train``: protobuf messages, ``latest_checkpoint``, and the input queues of TensorFlow 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tf.train.Example``, ``SequenceExample`` and their parts, and ``TensorProto``: protobuf messages of TensorFlow.
+"""TensorFlow's protobuf messages: ``Example``, ``SequenceExample``, the messages in their fields, and ``TensorProto``.
 
 References
 ----------

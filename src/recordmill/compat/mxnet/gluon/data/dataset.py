@@ -103,7 +103,8 @@ class ArrayDataset(Dataset):
         lengths = {len(one) for one in args}
         if len(lengths) != 1:
             raise ParameterError(f"expected one or more arrays of the same length, got lengths {sorted(lengths)}")
-        # Arrays with one axis, usually labels, become NumPy arrays. As in MXNet, their elements are NumPy scalars.
+        # As in MXNet, an NDArray with one axis (usually labels) is stored as a NumPy array.
+        # Samples then contain NumPy scalars.
         self._data = [one.asnumpy() if isinstance(one, NDArray) and one.ndim == 1 else one for one in args]
 
     def __len__(self) -> int:

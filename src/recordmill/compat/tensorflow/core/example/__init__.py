@@ -1,1 +1,1 @@
-"""``tensorflow.core.example``: the modules from which scripts import the protobuf messages of records."""
+"""``tensorflow.core.example``: modules with the protobuf messages ``Example``, ``SequenceExample`` and ``Feature``."""

@@ -1,4 +1,4 @@
-"""``tensorflow.python.ops.array_ops``: operations by their names in ``tf``."""
+"""``tensorflow.python.ops.array_ops``: the operations of ``tf``."""
 
 from recordmill.compat.tensorflow.python import make_module_getattr
 

@@ -1,4 +1,4 @@
-"""``tensorflow.python.ops.math_ops``: operations by their names in ``tf.math`` and ``tf``."""
+"""``tensorflow.python.ops.math_ops``: the operations of ``tf.math`` and ``tf``."""
 
 from recordmill.compat.tensorflow.python import make_module_getattr
 

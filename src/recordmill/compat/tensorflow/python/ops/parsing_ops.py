@@ -1,4 +1,4 @@
-"""``tensorflow.python.ops.parsing_ops``: operations by their names in ``tf.io`` and ``tf``."""
+"""``tensorflow.python.ops.parsing_ops``: the operations of ``tf.io`` and ``tf``."""
 
 from recordmill.compat.tensorflow.python import make_module_getattr
 

@@ -26,7 +26,7 @@ from recordmill.compat.mxnet.recordio import unpack
 _DEFAULT_HOME = "~/.mxnet"
 _EXTENSIONS = (".jpg", ".jpeg", ".png")
 _GZIP_MAGIC = b"\x1f\x8b"
-# MNIST files with uint8 values start with this magic number plus the number of axes.
+# The magic number of an MNIST file with uint8 values is the sum of this constant and the number of axes.
 _MNIST_MAGIC = 0x0800
 _CIFAR_SIDE = 32
 
