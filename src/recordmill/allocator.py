@@ -78,14 +78,15 @@ class Memory:
             return np.empty(shape, dtype)
         block = self._take_block(nbytes + ALIGNMENT)
         start = -block.ctypes.data % ALIGNMENT
-        # `root` wraps a buffer and not an array. NumPy therefore sets `base` of every view of the result to `root`. If
-        # the last view is deleted, `root` is deleted as well, and its finalizer keeps the block for reuse.
+        # The `base` of `root` is a buffer and not an array. NumPy therefore sets the `base` of every view of the result
+        # to `root`. When the last view is deleted, `root` is deleted, too, and its finalizer keeps the block.
         root = np.frombuffer(block.data, np.uint8, nbytes, start)
         weakref.finalize(root, _return_block, weakref.ref(self), block).atexit = False
         return root.view(dtype).reshape(shape)
 
     def _take_block(self, nbytes: int) -> NDArray[np.uint8]:
-        """Return a kept block of exactly this size, or a new block. Batches of a loader usually have equal sizes."""
+        """Return a block of exactly this size: a block that was kept for reuse, or a new block."""
+        # A kept block often has exactly this size, because the batches of a loader usually have equal sizes.
         with self._lock:
             for index, block in enumerate(self._blocks):
                 if block.nbytes == nbytes:

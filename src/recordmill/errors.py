@@ -596,7 +596,7 @@ class WhereError(RecordmillError, ValueError):
         self.expression = expression
 
     def __str__(self) -> str:
-        """Return the message, the condition with a mark at the faulty column, the location and the hint."""
+        """Return the message, the condition with a mark at the position of the error, the location and the hint."""
         first, *rest = super().__str__().splitlines()
         shown = [f"    {line}" for line in (self.expression or "").splitlines()]
         return "\n".join([first, *shown, *rest])

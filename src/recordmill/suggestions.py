@@ -1,4 +1,4 @@
-"""Suggest names for misspelled names, and equivalent arguments for the arguments of other libraries."""
+"""Suggest the correct spelling of a name, or the recordmill argument that replaces an argument of another library."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import update_wrapper
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
-# Minimum similarity at which an unknown name counts as misspelled. A less similar name is probably meant for the
-# framework.
+# Minimum similarity at which an unknown name in a compat module counts as misspelled. A less similar name is probably
+# a correct name of TensorFlow, MXNet or OneFlow that recordmill does not support.
 MISSPELLED = 0.8
 
 F = TypeVar("F", bound=Callable[..., Any])

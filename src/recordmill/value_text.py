@@ -31,13 +31,13 @@ def to_json_value(value: Any, *, full: bool = False) -> Any:
     if hasattr(value, "dtype"):
         values = value.reshape(-1) if full else value.reshape(-1)[:_MAX_VALUES]
         plain = {"kind": str(value.dtype), "shape": list(value.shape), "values": values.tolist()}
-        return plain | _truncation_flag(len(values) < value.size)
+        return plain | _flag_truncation(len(values) < value.size)
     if hasattr(value, "row_splits") or isinstance(value, list):
         return _rows_to_json(value, full)
     return value
 
 
-def _truncation_flag(is_truncated: bool) -> dict[str, bool]:
+def _flag_truncation(is_truncated: bool) -> dict[str, bool]:
     return {"truncated": True} if is_truncated else {}
 
 
@@ -46,7 +46,7 @@ def _rows_to_json(value: Any, full: bool) -> dict[str, Any]:
     rows = [to_json_value(value[row], full=full) for row in range(count)]
     nested = any(isinstance(row, dict) and "shape" in row for row in rows)
     plain = {"kind": find_value_kind(value), "shape": [len(value), *([None] if nested else [])], "values": rows}
-    return plain | _truncation_flag(count < len(value))
+    return plain | _flag_truncation(count < len(value))
 
 
 def _bytes_to_json(value: bytes, full: bool) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def _bytes_to_json(value: bytes, full: bool) -> dict[str, Any]:
     if image is not None:
         plain["image"] = image
     elif text is not None:
-        plain |= {"text": text} | _truncation_flag(len(text.encode()) < len(value))
+        plain |= {"text": text} | _flag_truncation(len(text.encode()) < len(value))
     else:
         plain["sha256"] = hashlib.sha256(value).hexdigest()
     if full and text is None:
@@ -180,7 +180,7 @@ def describe_image(data: bytes) -> str | None:
 
 
 def _read_jpeg_size(data: bytes) -> Size:
-    """Read width and height from the frame header of a JPEG, which follows other marker segments."""
+    """Read the width and height of a JPEG from its frame header. Skip the marker segments before this header."""
     offset = 2
     while offset + 9 <= len(data):
         if data[offset] != 0xFF:

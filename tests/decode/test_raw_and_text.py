@@ -61,7 +61,7 @@ def test_raw_with_missing_bytes_fails_its_sample() -> None:
 
 @pytest.mark.parametrize("length", [-1, 0.5, "a"])
 def test_raw_rejects_invalid_length_feature(length) -> None:
-    with pytest.raises(rm.FeatureError, match="must hold a length"):
+    with pytest.raises(rm.FeatureError, match="must hold the length of an array axis"):
         rm.decode_batch({"x": [b""], "n": [length]}, {"x": rm.Raw("uint8", ("n",))})
 
 

@@ -10,7 +10,12 @@ from recordmill.formats.ofrecord.payload import OFRECORD_MESSAGE
 from recordmill.formats.tfrecord.payload import EXAMPLE, SEQUENCE_EXAMPLE
 from recordmill.testing import messages, strategies, unusual_messages
 from recordmill.testing.messages import EXAMPLE_KINDS, OFRECORD_KINDS, encode_sequence_example
-from recordmill.testing.payload_suite import Contents, PayloadTests, feature_contents, list_contents
+from recordmill.testing.payload_suite import (
+    Contents,
+    PayloadTests,
+    convert_feature_lists_to_reprs,
+    convert_features_to_reprs,
+)
 from recordmill.types import FeatureList
 
 
@@ -23,7 +28,7 @@ class TestExample(PayloadTests):
 
     codec = EXAMPLE
     kinds = EXAMPLE_KINDS
-    decode = staticmethod(lambda payload: feature_contents(messages.decode_example(payload)))
+    decode = staticmethod(lambda payload: convert_features_to_reprs(messages.decode_example(payload)))
     encode = staticmethod(messages.encode_example)
     encode_unusual = staticmethod(unusual_messages.encode_unusual_example)
     canonical = staticmethod(lambda: strategies.examples().map(messages.encode_example))
@@ -47,7 +52,7 @@ class TestOfrecord(PayloadTests):
 
     codec = OFRECORD_MESSAGE
     kinds = OFRECORD_KINDS
-    decode = staticmethod(lambda payload: feature_contents(messages.decode_ofrecord(payload)))
+    decode = staticmethod(lambda payload: convert_features_to_reprs(messages.decode_ofrecord(payload)))
     encode = staticmethod(messages.encode_ofrecord)
     encode_unusual = staticmethod(unusual_messages.encode_unusual_ofrecord)
     canonical = staticmethod(lambda: strategies.ofrecords().map(messages.encode_ofrecord))
@@ -63,7 +68,7 @@ class TestOfrecord(PayloadTests):
 
 def sequence_contents(payload: bytes) -> Contents:
     context, lists = messages.decode_sequence_example(payload)
-    return feature_contents(context) | list_contents(lists)
+    return convert_features_to_reprs(context) | convert_feature_lists_to_reprs(lists)
 
 
 class TestSequenceExample(PayloadTests):

@@ -147,7 +147,7 @@ def test_batch_pad_error_names_first_array_that_is_too_long(options: Any, found:
         ({"pad_value": 0.5}, "pad value 0.5 of feature 'tokens' cannot be represented as int64"),
         ({"pad_value": float("nan")}, "cannot be represented"),
         ({"pad_value": {"tokens": "x"}}, "cannot be represented"),
-        ({"pad_to": {"tokens": (8, 8)}}, "one entry per axis"),
+        ({"pad_to": {"tokens": (8, 8)}}, "one size per axis"),
         ({"pad_to": {"vector": 1}}, "feature 'vector' is longer than pad_to"),
     ],
 )

@@ -69,7 +69,7 @@ class FrameworkLoader:
             _close_iterator(batches)
 
     def _reset_state(self) -> None:
-        """Make `state_dict` return the state of the wrapped loader, even if an existing iterator continues."""
+        """Make `state_dict` return the state of the wrapped loader, and ignore the progress of existing iterators."""
         self._state, self._iteration = None, object()
 
     @property

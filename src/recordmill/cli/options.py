@@ -59,7 +59,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 
 def get_reading_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the values of the options that `add_reading_options` adds, as keyword arguments for public functions."""
+    """Return the values of the options from `add_reading_options`, as keyword arguments for functions of recordmill."""
     compression = None if args.compression == "none" else args.compression
     return {"format": args.format, "compression": compression} | get_limit_options(args)
 
@@ -83,7 +83,7 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
 
 
 def get_limit_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the values of the options that `add_limit_options` adds, as keyword arguments for public functions."""
+    """Return the values of the options from `add_limit_options`, as keyword arguments for functions of recordmill."""
     return {"max_decompressed_bytes": args.max_decompressed_bytes, "max_record_bytes": args.max_record_bytes}
 
 

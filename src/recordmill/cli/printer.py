@@ -27,7 +27,7 @@ class Printer:
             _print_lines(lines)
 
     def print_record(self, plain: Any, lines: Iterable[str]) -> None:
-        """Print one of several results: as JSON on a single line, or as the given lines."""
+        """Print a result while the command still runs: JSON on a single line, or the text `lines`."""
         if self.as_json:
             print(json.dumps(plain))
         else:
@@ -41,8 +41,10 @@ def _print_lines(lines: Iterable[str]) -> None:
 
 def print_note(text: str) -> None:
     """Print a line on standard error."""
-    if sys.stderr is not None:  # `print(file=None)` would print to standard output.
-        with contextlib.suppress(OSError):  # Writing fails if the terminal was closed (SIGHUP).
+    # If standard error is closed at startup, `sys.stderr` is None, and `print(file=None)` would use standard output.
+    if sys.stderr is not None:
+        # If the terminal is closed while the command runs (SIGHUP), printing raises OSError.
+        with contextlib.suppress(OSError):
             print(text, file=sys.stderr, flush=True)
 
 

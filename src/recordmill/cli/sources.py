@@ -33,7 +33,7 @@ def create_source(args: argparse.Namespace) -> Any:
     if kind == "list":
         return rm.ListFile(args.source, root=args.root, **allowed)
     if kind == "pairs":
-        return _create_image_pairs(args)
+        return _create_image_mask_source(args)
     return rm.Table(
         args.source,
         root=args.root,
@@ -56,7 +56,7 @@ def _create_path_list_source(args: argparse.Namespace) -> Any:
     return PathList(paths, "standard input", args.root, args.allow_outside, args.allow_duplicates)
 
 
-def _create_image_pairs(args: argparse.Namespace) -> Any:
+def _create_image_mask_source(args: argparse.Namespace) -> Any:
     import recordmill as rm
     from recordmill.packing.sources.folders import VOC_FOLDERS
 

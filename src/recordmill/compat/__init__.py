@@ -1,1 +1,1 @@
-"""Replacements for modules of TensorFlow, MXNet and OneFlow, with the same names of functions and classes."""
+"""Replacements for modules of TensorFlow, MXNet and OneFlow. Functions and classes keep their original names."""

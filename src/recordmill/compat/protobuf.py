@@ -13,8 +13,8 @@ from typing import Any
 
 from recordmill.errors import MissingExtraError
 
-# Name, number, type and label of a field. The label is "optional", "repeated", "map" or "oneof". A "map" has strings as
-# keys and values of the given type. The "oneof" fields of a message form one oneof, which is named `kind`.
+# Name, number, type and label of a field. The label is "optional", "repeated", "map" or "oneof". The keys of a "map"
+# are strings, and its type is the type of the values. All "oneof" fields of a message belong to one oneof named "kind".
 Field = tuple[str, int, str, str]
 # Maps the name of each message to its fields. Maps the name of each enum to a string of value names, separated by
 # spaces; the values are 0, 1, 2 and so on. A nested message is named "Outer.Inner" and follows its outer message.
@@ -79,7 +79,7 @@ def _build_message_classes(module: str, package: str, syntax: str, files: Mappin
         for name, members in declarations.items():
             if not isinstance(members, str):
                 cls = GetMessageClass(pool.FindMessageTypeByName(f"{package}.{name}"))
-                cls.__module__ = module  # Pickle needs the module that provides the class.
+                cls.__module__ = module  # Pickle imports the class from this module.
                 classes[name] = cls
     return {name: cls for name, cls in classes.items() if "." not in name}
 

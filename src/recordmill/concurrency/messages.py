@@ -19,7 +19,7 @@ STOP = -1
 _HEAD = struct.Struct("<bqqqdd")
 _RELEASE = struct.Struct("<qb")
 _TASK = struct.Struct("<q")
-_TASKS_PER_WRITE = 512  # 512 numbers have PIPE_BUF bytes, the most that the kernel writes atomically.
+_TASKS_PER_WRITE = 512  # 512 numbers take PIPE_BUF bytes, the most that the kernel writes to a pipe atomically.
 
 
 class MessageKind(IntEnum):

@@ -72,7 +72,10 @@ class ProcessPool:
             self._group.start(self._function, self._num_workers)
 
     def result(self, task: int, *, timeout: float | None = None) -> Any:
-        """Wait for a task and return its result, once per task. Large arrays are views of shared memory."""
+        """Wait for a task and return its result. Can be called once per task.
+
+        Large arrays are views of shared memory.
+        """
         self._check_usable()
         if task not in self._open:
             raise ValueError(f"task {task} was not submitted, or its result has already been returned")

@@ -42,14 +42,14 @@ class PickleParts:
 
     def __init__(self, value: Any) -> None:
         self._parts: list[memoryview] = []
-        stream = pickle.dumps(value, 5, buffer_callback=self._keep_in_stream)
+        stream = pickle.dumps(value, 5, buffer_callback=self._separate_large_buffer)
         self._parts.insert(0, memoryview(stream))
         lengths = [part.nbytes for part in self._parts]
         self._head = struct.pack(f"<{len(lengths) + 1}Q", len(lengths), *lengths)
         self._offsets, self.nbytes = _compute_part_offsets(lengths)
 
-    def _keep_in_stream(self, buffer: pickle.PickleBuffer) -> bool:
-        """Return True to store a small buffer in the pickle stream; otherwise add it as a separate part."""
+    def _separate_large_buffer(self, buffer: pickle.PickleBuffer) -> bool:
+        """Append a large buffer to `_parts`. For a small buffer, return True, so that pickle stores it inline."""
         raw = buffer.raw()
         if raw.nbytes < _MIN_BUFFER_BYTES:
             return True

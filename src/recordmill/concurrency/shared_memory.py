@@ -35,7 +35,7 @@ NO_SLOT = -1
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 _ENTRY = struct.Struct("<qq")
 _MAX_INPUTS = 1 << 20  # Maximum number of tasks that have an input at the same time.
-_SLOT_BYTES = 1 << 40  # Distance between the slots in the file, in bytes. Unwritten pages take no memory.
+_SLOT_BYTES = 1 << 40  # Distance in bytes between slots. The file is sparse: unwritten pages take no memory.
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,10 @@ class SegmentPool:
         return Segment(slot, file, is_new=True)
 
     def _find_or_free_slot(self) -> int:
-        """Return an unused slot, or close the smallest free segment and return its slot, or else return NO_SLOT."""
+        """Return a slot for a new segment, or `NO_SLOT` if all slots are used and no segment is free.
+
+        If all slots are used, the smallest free segment is closed, and its slot is returned.
+        """
         unused = set(range(self._max_segments)) - self._files.keys()
         if not unused and self._free:
             slot = min(self._free, key=lambda one: self._files[one][1])
@@ -143,9 +146,9 @@ class SegmentViews:
 
 
 def _add_released_slot(released: deque[tuple[int, bool]], slot: int, fork_count: int) -> None:
-    """Add a slot to `released`, and mark the slot as not reusable after a fork.
+    """Append a slot to `released`. Mark the slot as not reusable if the fork count has changed from `fork_count`.
 
-    The child process may still have views of the segment in the slot.
+    After a fork, the child process may still have views of the segment in the slot.
     """
     released.append((slot, fork_count == ForkCounter.count))
 
@@ -161,7 +164,7 @@ def _read_into_memory(file: int, nbytes: int) -> NDArray[np.uint8]:
 
 
 class TaskInputBuffer:
-    """Inputs of tasks in shared memory. The consumer writes inputs; a worker process reads the input of its task.
+    """Shared memory for task inputs. The consumer writes the inputs, and a worker process reads the input of its task.
 
     The buffer is an anonymous file. It has a table with the slot of each task, followed by the slots, which are so far
     apart that every input fits. A slot is reused after the result of its task was taken.

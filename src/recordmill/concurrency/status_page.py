@@ -32,7 +32,7 @@ class StatusPage:
         return file
 
     def write(self, status: bytes) -> None:
-        """Replace the status. If the new status does not fit into the page, the status becomes empty."""
+        """Replace the status. A status that is too long for one memory page is stored as an empty status."""
         self.clear()
         if len(status) <= mmap.PAGESIZE - _LENGTH.size:
             self._memory[_LENGTH.size : _LENGTH.size + len(status)] = status

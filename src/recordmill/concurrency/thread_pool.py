@@ -14,7 +14,7 @@ from recordmill.concurrency.forks import ForkCounter
 from recordmill.concurrency.pool import NotReadyError, PoolCounters, TaskFunction, WorkerCounters, check_num_workers
 from recordmill.errors import WorkerError
 
-# Interval in seconds at which a waiting consumer checks for its result, in case it misses the wake-up call.
+# Interval in seconds at which a waiting consumer checks for its result, even without a notification.
 _POLL_S = 1.0
 
 
@@ -60,7 +60,7 @@ class _WorkerThread(threading.Thread):
         self.state: tuple[int | None, float, float, float, int] = None, 0.0, 0.0, 0.0, 0
 
     def run(self) -> None:
-        """Run tasks until the pool stops. No local variable holds a result, so that the consumer can free results."""
+        """Run tasks until the pool stops. No local variable may keep a result alive while the thread waits."""
         shared, function, tasks, results = self.shared, self.shared.function, self.shared.tasks, self.shared.results
         busy_s, waited_s, num_finished = 0.0, 0.0, 0
         ready = monotonic()

@@ -42,7 +42,7 @@ def main(link: int, tasks: int, setup: int, consumer: int, status: int, inputs: 
 
 
 def _import_main_and_load_function(setup: int) -> TaskFunction:
-    """Set import paths and import the main module as the consumer did, then return the unpickled task function."""
+    """Set the import paths of the consumer, import its main module, and return the unpickled task function."""
     with open(setup, "rb") as file:
         preparation, function = pickle.load(file)  # noqa: S301 (written by the consumer, our parent)
     process = multiprocessing.current_process()
@@ -151,7 +151,7 @@ class _Worker:
             return self._send_replacement_result(task, begun, value, error)
 
     def _send_replacement_result(self, task: int, begun: float, value: Any, cause: Exception) -> bool:
-        """Send another result, or an error, for a task whose result cannot be sent.
+        """Send a replacement for a result that cannot be sent: a recomputed result, or an error.
 
         If the task function has a method `compute_with_checks`, which finds the cause, send the result or error of
         this method. Otherwise, send an error that describes the result.

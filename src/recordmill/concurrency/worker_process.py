@@ -29,8 +29,8 @@ sys.path[:] = json.loads(sys.argv[1])
 from recordmill.concurrency.worker_main import main
 main(3, 4, 5, 6, 7, 8)
 """
-# The worker process gets its descriptors as 3, 4, …. They are first duplicated to numbers from 16, so that duplicating
-# one descriptor to 3, 4, … does not overwrite another one.
+# The worker process gets its descriptors as 3, 4, …. Each descriptor is first duplicated to a number of at least 16, so
+# that assigning the numbers 3, 4, … does not overwrite a descriptor that is still needed.
 _FIRST_FREE = 16
 
 
@@ -107,7 +107,7 @@ class WorkerProcess:
         self.running: tuple[int, float] | None = None
 
     def receive_messages(self) -> Iterator[Message]:
-        """Yield the messages that have arrived, and update the counters and the running task from each message."""
+        """Yield the messages that have arrived. Update `is_ready`, `running` and `counters` before each message."""
         with contextlib.suppress(BlockingIOError):
             while (message := receive_message(self.link)) is not None:
                 self._update_counters(message)
@@ -184,7 +184,7 @@ def _reopen_for_reading(file: int, stack: contextlib.ExitStack) -> int:
 
 
 def _spawn_process(descriptors: tuple[int, ...]) -> int:
-    """Start a worker process with SIGINT blocked. In this process, `descriptors` have the numbers 3, 4, …."""
+    """Start a worker process in which SIGINT is blocked and `descriptors` have the numbers 3, 4, …."""
     executable = os.fsdecode(spawn.get_executable() or sys.executable)
     paths = [path or os.getcwd() for path in sys.path]
     options = [f"-W{option}" for option in sys.warnoptions] + ["-I"] * sys.flags.isolated

@@ -25,7 +25,7 @@ _IRHEADER_KINDS: dict[str, Kind] = {"label": "float32", "id": "uint64", "id2": "
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Changes of the features of records.
+    """Options that change the features of records.
 
     Parameters
     ----------

@@ -298,7 +298,7 @@ def create_writer(
 def open_records(
     source: Paths | Dataset, storage_options: StorageOptions = None
 ) -> tuple[ShardRecords, RecordPositions] | Dataset:
-    """Return the records of a source, and their positions in output order.
+    """Return the records of a source, and the positions of the records to write, in output order.
 
     A dataset is returned unchanged, unless it is finite and only reorders or selects the records of shards.
     """

@@ -43,8 +43,8 @@ class ConvertedChunk:
 
 
 @dataclass(slots=True)
-class _FramedRows:
-    """Records of a chunk in the binary format of the output shard, with their rows in the chunk."""
+class _ConvertedRecords:
+    """Records of a chunk in the binary format of the output shard, and the row number of each record in the chunk."""
 
     rows: Ints
     framed: FramedRecords
@@ -94,22 +94,22 @@ class Converter:
         """Convert the records at the given positions. In the output, they are numbered from `first`."""
         format_, target = get_format(self.format), PAYLOADS[self.payload]
 
-        def convert_payloads(codec: PayloadCodec, payloads: Ragged, rows: Ints) -> list[_FramedRows]:
+        def convert_payloads(codec: PayloadCodec, payloads: Ragged, rows: Ints) -> list[_ConvertedRecords]:
             if self.changes.is_empty and codec is target:
-                return [_FramedRows(rows, frame_payloads(format_, payloads), rows + first)]
+                return [_ConvertedRecords(rows, frame_payloads(format_, payloads), rows + first)]
             return list(self._convert_columns(format_, target, parse_exactly(codec, payloads), rows, first))
 
         outcome = self.source.apply(positions, convert_payloads, self.on_error)
         parts = [part for _, result in outcome.results for part in result]
         schemas = [part.schema for part in parts]
-        parts = _sort_parts(parts)
+        parts = _sort_by_row(parts)
         return ConvertedChunk(
             [part.framed for part in parts], [part.keys.tolist() for part in parts], schemas, outcome.skipped
         )
 
     def _convert_columns(
         self, format_: Format, target: PayloadCodec, parsed: list[ParsedRecords], rows: Ints, first: int
-    ) -> Iterator[_FramedRows]:
+    ) -> Iterator[_ConvertedRecords]:
         start = 0
         for records in parsed:
             part = rows[start : start + records.num_records]
@@ -121,18 +121,18 @@ class Converter:
 
 def _frame_records(
     format_: Format, target: PayloadCodec, records: ParsedRecords, rows: Ints, first: int
-) -> _FramedRows:
+) -> _ConvertedRecords:
     keys, columns = rows + first, records.columns
     schema = Schema({name: _create_feature(column) for name, column in columns.items()})
     if target is RAW:
-        return _FramedRows(rows, frame_payloads(format_, next(iter(columns.values())).strings()), keys, schema)
+        return _ConvertedRecords(rows, frame_payloads(format_, next(iter(columns.values())).strings()), keys, schema)
     if target.name == "irheader":
         columns = _complete_image_record(columns, keys)
         schema = Schema({name: column.feature for name, column in columns.items()})
     keyed: Any = target
     is_label_array = target.name == "irheader" and records.has_label_arrays
     args = [
-        _column_to_args(
+        _convert_to_column_args(
             keyed.native_key(name, schema),
             column,
             scalar=column.feature.shape == () and not (is_label_array and name == "label"),
@@ -140,7 +140,7 @@ def _frame_records(
         for name, column in columns.items()
     ]
     assert target.kind is not None  # noqa: S101 (only RAW has none)
-    return _FramedRows(rows, frame_columns(format_, target.kind, len(rows), args), keys, schema)
+    return _ConvertedRecords(rows, frame_columns(format_, target.kind, len(rows), args), keys, schema)
 
 
 def _create_feature(column: Column) -> Any:
@@ -152,7 +152,7 @@ def _create_feature(column: Column) -> Any:
 
 
 def _complete_image_record(columns: dict[str, Column], keys: Ints) -> dict[str, Column]:
-    """Raise FeatureError if an image record cannot store the columns. Add columns of defaults for missing fields."""
+    """Add default values for missing fields of image records; raise FeatureError if a column cannot be stored."""
     for name, column in columns.items():
         counts = column.counts(len(keys))
         if column.present is not None or (name != "label" and (counts != 1).any()):
@@ -171,7 +171,7 @@ def _complete_image_record(columns: dict[str, Column], keys: Ints) -> dict[str, 
     return columns | {name: column for name, column in defaults.items() if name not in columns}
 
 
-def _column_to_args(key: bytes, column: Column, *, scalar: bool) -> ColumnArgs:
+def _convert_to_column_args(key: bytes, column: Column, *, scalar: bool) -> ColumnArgs:
     feature = column.feature
     fixed = feature.count if column.row_splits is None or (feature.sequence and column.frame_splits is None) else None
     return ColumnArgs(
@@ -187,8 +187,8 @@ def _column_to_args(key: bytes, column: Column, *, scalar: bool) -> ColumnArgs:
     )
 
 
-def _sort_parts(parts: list[_FramedRows]) -> list[_FramedRows]:
-    """Sort converted records by row. Records are only unsorted if the chunk comes from several collections."""
+def _sort_by_row(parts: list[_ConvertedRecords]) -> list[_ConvertedRecords]:
+    """Sort records by their row number in the chunk. Chunks from a single shard collection are already sorted."""
     rows = np.concatenate([part.rows for part in parts]) if parts else np.empty(0, np.int64)
     if (np.diff(rows) > 0).all():
         return parts
@@ -204,7 +204,7 @@ def _sort_parts(parts: list[_FramedRows]) -> list[_FramedRows]:
         np.concatenate([part.framed.lengths for part in parts])[order],
         None if checksums[0] is None else np.concatenate([sums for sums in checksums if sums is not None])[order],
     )
-    return [_FramedRows(rows[order], framed, np.concatenate([part.keys for part in parts])[order])]
+    return [_ConvertedRecords(rows[order], framed, np.concatenate([part.keys for part in parts])[order])]
 
 
 _converter: Converter | None = None
@@ -241,5 +241,5 @@ def _convert_in_worker_process(positions: Positions, first: int) -> ConvertedChu
     if _converter is None:
         raise RuntimeError("the worker process received no converter")
     chunk = _converter.convert(positions, first)
-    # Convert the memory of the native module to bytes, because the native objects cannot be pickled.
+    # Copy the frames to bytes objects, because the buffers of the native module cannot be pickled.
     return replace(chunk, framed=[replace(part, data=bytes(part.data)) for part in chunk.framed])

@@ -67,7 +67,7 @@ class Selection:
 
     @property
     def stop(self) -> int | None:
-        """Position after the last record that `skip` and `take` keep; None if all remaining records are kept."""
+        """End of the slice that `skip` and `take` select; None if `take` is not set."""
         return None if self.take is None else self.skip + self.take
 
 
@@ -144,7 +144,7 @@ def filter_records(
 
 
 def _list_selected_rows(outcome: Outcome) -> Ints:
-    """Return the rows of the chunk that meet the condition, in increasing order."""
+    """Return the row numbers of the records that meet the condition, in increasing order."""
     rows = [rows[mask] for rows, mask in outcome.results]
     return np.sort(np.concatenate(rows)) if rows else np.empty(0, np.int64)
 

@@ -22,7 +22,7 @@ from recordmill.types import Ragged
 
 OnError = Literal["stop", "skip"]
 Ints = NDArray[np.int64]
-# Positions of records. Consecutive positions are a range, because a range needs no memory.
+# Positions of records. Consecutive positions are stored as a range to save memory.
 Positions = range | Ints
 Out = TypeVar("Out")
 # Maximum number of records in a chunk, and maximum size of these records in bytes.
@@ -96,7 +96,7 @@ class ShardRecords:
 
     @property
     def paths(self) -> list[str]:
-        """Paths of all files in order."""
+        """Paths of the files of all shards, in the order of the records."""
         return [path for collection in self.collections for path in collection.paths]
 
     @property
@@ -144,7 +144,7 @@ class ShardRecords:
     def apply(
         self, positions: Positions, function: Callable[[PayloadCodec, Ragged, Ints], Any], on_error: OnError
     ) -> Outcome:
-        """Call a function with the payloads of records, once for each collection.
+        """Call a function with the payloads of records, separately for each shard collection.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class ShardRecords:
         return outcome
 
     def _group_by_collection(self, positions: Positions) -> Iterator[tuple[int, Ints, Positions]]:
-        """Group the records of a chunk by collection.
+        """Group the records of a chunk by shard collection.
 
         Yields the number of a collection, the rows of its records in the chunk, and their positions in the collection.
         """
@@ -187,7 +187,7 @@ class ShardRecords:
         on_error: OnError,
         outcome: Outcome,
     ) -> None:
-        """Call a function with the records of one collection.
+        """Call a function with the payloads of records from one shard collection.
 
         `local` contains the positions of the records in the collection, and `rows` their rows in the chunk.
         """

@@ -1,4 +1,7 @@
-"""Convert datasets with Python functions: samples are read in order, serialized, and distributed among shards."""
+"""Convert datasets with stages such as map or filter.
+
+Samples are read in order, serialized, and distributed among shards.
+"""
 
 from __future__ import annotations
 

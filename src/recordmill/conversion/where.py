@@ -283,7 +283,7 @@ class _Checker(ast.NodeVisitor):
         self._text = text
 
     def visit(self, node: ast.AST) -> None:
-        """Check a node and its children."""
+        """Raise WhereError if a condition must not contain this node or a node below it."""
         allowed = (
             ast.Name
             | ast.Constant

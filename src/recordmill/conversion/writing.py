@@ -107,21 +107,21 @@ class SchemaCollector:
         declared = self._declared or Schema({})
         return Schema(
             {
-                name: declared[name] if name in declared and _fits_declaration(feature, declared[name]) else feature
+                name: declared[name] if name in declared and _matches_declared(feature, declared[name]) else feature
                 for name, feature in self._merged.items()
             }
         )
 
 
-def _fits_declaration(found: Any, declared: Any) -> bool:
+def _matches_declared(found: Any, declared: Any) -> bool:
     same = (found.kind, found.sequence) == (declared.kind, declared.sequence)
     if found.optional and not (declared.optional or declared.default is not None):
         return False
     return same and (declared.count is None or declared.count == found.count)
 
 
-# A function that converts the records at the given positions of the source. The second argument is the position of the
-# first of these records in the output.
+# A function that converts one chunk of records. Its arguments are the positions of the records in the source, and the
+# position of the first record in the output.
 ConvertChunk = Callable[[Positions, int], ConvertedChunk]
 StartWorkers = Callable[[Converter, int], AbstractContextManager[ConvertChunk]]
 
@@ -164,7 +164,10 @@ class ShardsWriter:
         self._collector = SchemaCollector(self._find_declared_schema())
 
     def _find_declared_schema(self) -> Schema | None:
-        """Return the stored schema of the sources with all changes applied; None if schemas are missing or differ."""
+        """Return the stored schema of the sources, after the changes that the conversion makes to features.
+
+        Return None if a source has no stored schema, or if the changed schemas differ.
+        """
         found = [
             None if one.is_schema_inferred else self.converter.changes.change_schema(one.schema)
             for one in self.converter.source.collections
@@ -188,7 +191,7 @@ class ShardsWriter:
             if manifest is not None:
                 dataset.discard()
                 return _summarize_finished_run(dataset, manifest)
-            paths = [] if self._is_rolling else dataset.shard_paths(self._num_shards)
+            paths = [] if self._has_size_limit else dataset.shard_paths(self._num_shards)
             check_no_source(storage, self.converter.source.paths, [*paths, *dataset.find_other_shards(paths)])
             self._check_shard_count()
             record = RunRecord(storage, dataset.progress_path, description)
@@ -217,7 +220,7 @@ class ShardsWriter:
         )
 
     @property
-    def _is_rolling(self) -> bool:
+    def _has_size_limit(self) -> bool:
         return self.outputs.max_shard_bytes is not None
 
     @property
@@ -226,7 +229,7 @@ class ShardsWriter:
 
     def _check_shard_count(self) -> None:
         num_records = len(self.positions)
-        if self.format.framing.min_payload_bytes and num_records < (1 if self._is_rolling else self._num_shards):
+        if self.format.framing.min_payload_bytes and num_records < (1 if self._has_size_limit else self._num_shards):
             raise InputError(
                 f"some of the shards would be empty, but readers of {self.format.name} do not support empty shards",
                 kind="empty_shard",
@@ -260,15 +263,19 @@ class ShardsWriter:
         }
 
     def _restore_shards(self, dataset: DatasetOutput, record: RunRecord, paths: list[str]) -> dict[int, ShardOutput]:
-        """Reuse intact shards of an interrupted run. If the shard size is limited, stop at the first damaged shard."""
+        """Reuse the intact shards of an interrupted run.
+
+        If the shard size is limited, only the shards before the first damaged or missing shard are reused. The run
+        then writes all further records in order.
+        """
         restored: dict[int, ShardOutput] = {}
         for number, shard in sorted(record.finished.items()):
-            if self._is_rolling and number != len(restored):
+            if self._has_size_limit and number != len(restored):
                 break
             skipped = {position for position, *_ in shard.skipped}
             keys: list[int | str] = [row for row in range(shard.start, shard.stop) if row not in skipped]
             checksums = None if shard.checksums is None else decode_numbers(shard.checksums)
-            path = f"{dataset.prefix}-{number}" if self._is_rolling else paths[number]
+            path = f"{dataset.prefix}-{number}" if self._has_size_limit else paths[number]
             output = dataset.restore_shard(path, shard.temporary, shard.num_bytes, keys, checksums)
             if output is not None:
                 restored[number] = output
@@ -289,7 +296,7 @@ class ShardsWriter:
             progress.advance(num_done)
             self._collector.add(None)
         with self._start_workers() as convert:
-            if self._is_rolling:
+            if self._has_size_limit:
                 rolling = RollingSink(self.destination, self.outputs.max_shard_bytes or 0, dataset.create_shard)
                 rolling.outputs += finished.values()
                 span = range(num_done, len(self.positions))
@@ -353,7 +360,7 @@ class ShardsWriter:
             skipped = [(first + row, found.record, found.shard, found.cause) for row, found in chunk.skipped]
             self.skipped += [found for _, found in chunk.skipped]
             recorder.add_chunk(np.zeros(count, np.int64), skipped)
-            if self._is_rolling:
+            if self._has_size_limit:
                 for output in sink.outputs[recorder.number : -1]:
                     recorder.add_finished(output, is_last=False)
             first += count

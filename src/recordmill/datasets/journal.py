@@ -28,7 +28,7 @@ Action = Literal["complete", "undo"]
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """One rename of a commit; both names are in the folder of the dataset.
+    """A file that a commit renames. The file stays in the folder of the dataset.
 
     Parameters
     ----------

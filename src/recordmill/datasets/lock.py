@@ -98,8 +98,8 @@ class WriterLock:
             raise locked_error(self._path, owner)
         if owner is None and not break_lock and self._storage.exists(self._path):
             raise locked_error(self._path, None)
-        # Only one of several processes can rename the stale file. If another process has replaced that file meanwhile,
-        # the rename is undone.
+        # If several processes find the same stale lock file, only one of them can rename the file. If the renamed file
+        # turns out to be the new lock of another process, the rename is undone.
         removed = f"{self._path}.tmp-{os.urandom(6).hex()}"
         try:
             self._storage.rename(self._path, removed, overwrite=True)
@@ -191,7 +191,10 @@ def _describe_this_process() -> LockOwner:
 
 
 def _read_process_start(pid: int) -> str | None:
-    """Return the boot id, and the time from boot to process start; "dead" for a zombie process; None if unknown."""
+    """Return a string that identifies the start of a process: the boot id, and the time from boot to start.
+
+    Return "dead" for a zombie process, and None if the start is unknown.
+    """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()

@@ -48,7 +48,7 @@ class ManifestShard:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Content of a manifest.
+    """The fields of a manifest file.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def serialize_manifest(manifest: Manifest) -> bytes:
 
 
 def _compute_checksum(content: dict[str, Any]) -> str:
-    """Return the CRC-32C of the content in a canonical form, as 8 hexadecimal digits."""
+    """Return the CRC-32C of the manifest fields as 8 hexadecimal digits. The order of the fields does not matter."""
     return f"{_core.crc32c(json.dumps(content, sort_keys=True, separators=(',', ':')).encode()):08x}"
 
 

@@ -33,8 +33,8 @@ _TEMPORARY_NAME = re.compile(r"\.(?P<name>.+)\.tmp-[0-9a-f]+")
 # Names such as ``train-00002-of-00004.tfrecord`` and ``train.tfrecord-00002-of-00004``.
 _COUNTED_NAME = re.compile(r"(?P<prefix>.*)-(?P<shard>[0-9]+)-of-(?P<total>[0-9]+)(?P<suffix>[^0-9].*|)")
 _NUMBERED_NAME = re.compile(r"(?P<prefix>.*)-(?P<shard>[0-9]+)")
-# Maximum total in a name such as ``train-00002-of-00004``. Names with a larger total are ignored, because the list of
-# missing shards could fill the memory.
+# Maximum shard count in a name; the count in ``train-00002-of-00004`` is 4. Names with a larger count are ignored, so
+# that the list of missing shards cannot fill the memory.
 _MAX_TOTAL = 1_000_000
 
 
@@ -101,7 +101,7 @@ def _is_single_file_name(prefix: str, format_: Format, suffix: str) -> bool:
 def _find_shards_with_other_total(
     storage: Storage, prefix: str, pattern: str, suffix: str, written: set[str]
 ) -> Iterator[str]:
-    """Yield existing shards of the destination whose names contain another total number, such as 8 in ``-of-00008``."""
+    """Yield the shards of an earlier run that wrote a different number of shards to the destination."""
     folder, name_prefix = os.path.split(prefix)
     any_numbers = _compile_pattern(pattern, re.escape(name_prefix), suffix)
     written_names = {os.path.basename(path) for path in written}
@@ -158,7 +158,7 @@ def _is_temporary_file_of(name: str, prefix_name: str) -> bool:
     # A `PART_SUFFIX` file has a temporary name. While the file is written, its name gets a second temporary suffix.
     if _is_temporary_file_of(final, prefix_name):
         return True
-    # Sidecars are hidden files whose names end with a suffix of their own, as in ``.train.rec.rmx``.
+    # The name of a sidecar is the name of the shard between a dot and an additional suffix, as in ``.train.rec.rmx``.
     candidates = {final, os.path.splitext(final.removeprefix("."))[0]}
     candidates |= {os.path.splitext(final)[0] + suffix for format_ in FORMATS.values() for suffix in format_.suffixes}
     return any(is_name_of_dataset(candidate, prefix_name) for candidate in candidates)
@@ -191,7 +191,7 @@ class CountedShards:
 
 
 def count_shards(paths: Iterable[str]) -> list[CountedShards]:
-    """Group shards with names such as ``train-00002-of-00004`` by prefix and total, and find the missing ones."""
+    """Group shards that have names such as ``train-00002-of-00004``, and list the missing shards of each group."""
     groups: dict[tuple[str, str, str, str], dict[int, str]] = defaultdict(dict)
     for path in paths:
         folder, name = os.path.split(path)

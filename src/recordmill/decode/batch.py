@@ -251,7 +251,10 @@ def _parse_positions(positions: ArrayLike | None, count: int) -> NDArray[np.int6
 
 
 def _parse_entry_points(entry_points: Any, images: list[str], count: int) -> dict[str, Sequence[Any]]:
-    """Check the entry points, data to start decoding in the middle of a JPEG, and return a dict of them by feature."""
+    """Check the entry points, and return a dict with the entry points of each feature.
+
+    With an entry point, decoding can start in the middle of a JPEG.
+    """
     if not isinstance(entry_points, Mapping):
         if len(images) != 1:
             raise FeatureError(

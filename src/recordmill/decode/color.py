@@ -280,7 +280,7 @@ def hls_to_rgb(array: ArrayLike) -> Levels:
 
 def _convert_hls(colors: NDArray[Any], to_rgb: bool, width: int, behind: int) -> Levels:
     if not 0 <= behind <= width:
-        raise ValueError(f"the argument behind must be from 0 to {width} (the image width), got {behind}")
+        raise ValueError(f"parameter 'behind' must be from 0 to {width} (the image width), got {behind}")
     result: Levels = np.asarray(_core.change_hls(colors.reshape(-1), to_rgb, max(width, 1), behind))
     return result.reshape(colors.shape)
 

@@ -21,7 +21,10 @@ Columns = dict[str, Any]
 
 
 def parse_columns(data: Any, features: Sequence[str]) -> Columns:
-    """Convert data to a dict of columns. Data without feature names become the column of the only feature."""
+    """Convert the input of a batch to a dict of columns.
+
+    If the input has no feature names, it is one column, and `features` must contain exactly one name.
+    """
     if isinstance(data, Mapping):
         columns = dict(data)
     elif isinstance(data, Sequence) and data and all(isinstance(example, Mapping) for example in data):
@@ -117,7 +120,10 @@ class ByteRows(Sequence[memoryview]):
 
 
 def convert_to_byte_rows(column: Any, name: str) -> Sequence[Any]:
-    """Convert a column to a sequence with one byte string per sample; raise FeatureError if it has other values."""
+    """Convert a column to a sequence with one byte string per sample.
+
+    Raise FeatureError if a sample is not exactly one byte string.
+    """
     if isinstance(column, np.ndarray) and column.dtype.kind == "S":
         raise FeatureError(
             f"feature '{name}' must be a list of bytes, got an array of dtype {column.dtype}: "
@@ -163,12 +169,17 @@ def take_payloads(payloads: Any, rows: NDArray[np.int64]) -> list[Any]:
 
 
 def read_lengths(column: Any, name: str) -> list[int]:
-    """Read a feature with one length per sample; raise FeatureError if a value is not a length."""
+    """Read a feature that stores the length of an array axis for each sample.
+
+    Raise FeatureError if a value is not a whole number of at least 0.
+    """
     lengths = []
     for position, row in enumerate(column):
         value = np.asarray(row).ravel()
         if value.size != 1 or value.dtype.kind not in "iuf" or not float(value[0]).is_integer() or value[0] < 0:
             found = repr(np.asarray(row))
-            raise FeatureError(f"sample {position} of feature '{name}' must hold a length (0 or more), got {found}")
+            raise FeatureError(
+                f"sample {position} of feature '{name}' must hold the length of an array axis (0 or more), got {found}"
+            )
         lengths.append(int(value[0]))
     return lengths

@@ -57,11 +57,11 @@ def to_levels(pixels: NDArray[Any], spec: Any = None) -> NDArray[np.uint8]:
         Spec with which the image was decoded, if it is known.
     """
     output = compile_image_spec(spec).plan.output if isinstance(spec, Image) else None
-    levels = _to_levels(pixels, output)
+    levels = _convert_to_uint8(pixels, output)
     return levels[..., ::-1] if output is not None and output.reverse and levels.shape[2] == 3 else levels
 
 
-def _to_levels(pixels: NDArray[Any], output: OutputFormat | None) -> NDArray[np.uint8]:
+def _convert_to_uint8(pixels: NDArray[Any], output: OutputFormat | None) -> NDArray[np.uint8]:
     if pixels.dtype == np.uint8:
         return pixels
     if pixels.dtype == np.uint16:
@@ -74,7 +74,7 @@ def _to_levels(pixels: NDArray[Any], output: OutputFormat | None) -> NDArray[np.
     numbers = np.nan_to_num(numbers, nan=low, posinf=high, neginf=low)
     if output is not None and pixels.dtype.kind == "f":
         levels = _invert_normalization(numbers, output)
-        # If values are outside of this range, a function has changed them after the decode stage.
+        # If the levels are clearly outside of 0 to 255, a function has changed the image after the decode stage.
         if levels is not None and levels.min() >= -_TOLERANCE and levels.max() <= 255 + _TOLERANCE:
             return _round_to_uint8(levels)
     if low >= 0 and high <= (1 if pixels.dtype.kind == "f" else 255):
@@ -83,7 +83,10 @@ def _to_levels(pixels: NDArray[Any], output: OutputFormat | None) -> NDArray[np.
 
 
 def _invert_normalization(numbers: NDArray[np.float32], output: OutputFormat) -> NDArray[np.float32] | None:
-    """Undo the normalization by `mean` and `std`, and return 8-bit levels; None if the channel count has changed."""
+    """Undo the normalization by `mean` and `std`. Return the values on the scale from 0 to 255.
+
+    Return None if the image has a different number of channels than `mean` or `std`.
+    """
     mean, std = np.array(output.mean or (0,), np.float32), np.array(output.std or (1,), np.float32)
     if not {mean.size, std.size} <= {1, numbers.shape[2]}:
         return None
@@ -96,7 +99,11 @@ def _round_to_uint8(levels: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def to_labels(mask: NDArray[Any]) -> NDArray[np.uint8]:
-    """Convert class labels of any integer type to 8 bits: 0 and 255 are background, labels above 255 reuse colors."""
+    """Convert class labels of any integer type to uint8.
+
+    The result is 0, the background, for label 255 and for labels up to 0. Labels above 255 are mapped to 1 to 254, so
+    that they share colors with smaller labels.
+    """
     is_background = (mask <= 0) | (mask == 255)
     labels: NDArray[np.uint8] = ((mask.astype(np.int64) - 1) % 254 + 1).astype(np.uint8)
     labels[is_background] = 0

@@ -37,7 +37,7 @@ _MAX_REACH = 1 << 16
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GeometryPlan:
-    """Geometric transforms of n images, applied in the order of the fields.
+    """Geometric transforms of n images. The transforms are applied in the order of the parameters.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class GeometryPlan:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GivenGeometry:
-    """Crop windows and flips of n images that GivenCrop and GivenFlip read from features of the samples.
+    """Crop windows and flips of n images, read from the features that GivenCrop and GivenFlip name.
 
     Parameters
     ----------
@@ -149,7 +149,10 @@ def read_given_geometry(read_column: Callable[[str], Any], spec: Image) -> Given
 
 
 def _read_numbers(column: Any, feature: str, width: int, kinds: str) -> NDArray[Any]:
-    """Convert a column to an array with `width` numbers per sample; raise FeatureError for other columns."""
+    """Convert a column to an array with `width` numbers per sample.
+
+    Raise FeatureError if the column has a different type or number of values.
+    """
     count = len(column)
     if isinstance(column, Ragged):
         is_table = isinstance(column.data, np.ndarray) and (np.diff(column.row_splits) == width).all()
@@ -275,7 +278,10 @@ def _get_padding(crop: RandomCrop) -> tuple[int, int, int, int]:
 
 
 def _enlarge_to_crop(sizes: Ints, crop: CenterCrop | RandomCrop) -> Ints:
-    """Enlarge images below the crop height, then images below the crop width, as MXNet's ImageRecordIter does."""
+    """Enlarge images that are smaller than the crop, first to its height, then to its width.
+
+    MXNet's ImageRecordIter uses the same order.
+    """
     left, top, right, bottom = _get_padding(crop) if isinstance(crop, RandomCrop) else (0, 0, 0, 0)
     goal = np.maximum(_read_output_size(crop) - (left + right, top + bottom), 1)
     for side, other in ((1, 0), (0, 1)):
@@ -384,5 +390,8 @@ def build_inverse_matrices(sizes: Ints, angles: Any, shifts: NDArray[np.float64]
 
 
 def _apply_math(function: Callable[[float], float], values: Any) -> NDArray[np.float64]:
-    """Apply a function of `math`. The NumPy function may differ in the last bit, which can change a pixel."""
+    """Apply a function of the `math` module to each value.
+
+    NumPy functions are not used here: their results may differ in the last bit, and that can change a pixel.
+    """
     return np.fromiter(map(function, np.asarray(values, np.float64).tolist()), np.float64, len(values))

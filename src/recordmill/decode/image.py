@@ -203,7 +203,7 @@ def decode_image(  # noqa: PLR0913 (the options of one call)
     depth: Literal["stored", "8"] = "stored",
     max_pixels: int = MAX_PIXELS,
 ) -> Pixels:
-    """Decode an image of any format like Pillow, OpenCV, TensorFlow or MXNet.
+    """Decode an image of any format the way Pillow, OpenCV, TensorFlow or MXNet does.
 
     Parameters
     ----------
@@ -299,7 +299,10 @@ def _parse_window(window: Any) -> Window | None:
 def _find_stored_window(
     data: Any, options: DecodeOptions, window: Window | None, max_pixels: int
 ) -> tuple[Window | None, int] | None:
-    """Return (window in stored pixels, EXIF orientation); None if the native decoder does not support the image."""
+    """Return the window in the stored image, before the EXIF rotation, and the EXIF orientation.
+
+    Return None if the native decoder does not support the image.
+    """
     header = read_native_header(data, options, upright=True, max_pixels=max_pixels)
     if header is None:
         return None
@@ -354,7 +357,7 @@ def _decode_damaged_jpeg(
     data: Any, arguments: tuple[Any, ...], points: Any, recover: bool, acceptable_fraction: float | None
 ) -> Pixels | None:
     """Decode a JPEG that may be damaged or truncated, as libjpeg-turbo does."""
-    # With a window, the normal decoder would not detect damage outside the window, so it is used only for whole images.
+    # The normal decoder does not detect damage outside a window. Use this decoder only if there is no window.
     if arguments[0] is None:
         try:
             pixels = try_native(lambda: _core.decode_jpeg(*(data, *arguments, points)))

@@ -1,4 +1,4 @@
-"""Inspect encoded images without decoding them: find their sizes, and where decoding of a JPEG can start."""
+"""Find the sizes of encoded images and the entry points of JPEG files, without decoding pixels."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def image_sizes(
 
 @suggest_arguments
 def find_entry_points(payloads: Any, *, max_share: float = 0.01, threads: int = 1) -> Ragged:
-    """Find the entry points of JPEG files, at which decoding can start, so that rows above a crop are not decoded.
+    """Find the entry points of JPEG files. Decoding can start at an entry point to skip the rows above a crop.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from recordmill.decode.random import Draws, Stage, draw_beta, parse_rng
 from recordmill.decode.specs.base import check_number
 from recordmill.suggestions import suggest_arguments
 
-_FIRST_RECTANGLE_NUMBER = 1024  # Random numbers 0 to 1023 determine the mixing weight.
+_FIRST_RECTANGLE_NUMBER = 1024  # Random numbers with index 0 to 1023 are reserved for the mixing weight.
 
 
 @suggest_arguments
@@ -26,7 +26,7 @@ def mixup(
     alpha: float = 0.2,
     num_classes: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.float32]]:
-    """Blend each image and its label with the previous image and label of the batch; the first with the last.
+    """Blend each image and label with the previous ones in the batch. The first image is blended with the last.
 
     Parameters
     ----------

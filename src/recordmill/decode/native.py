@@ -59,12 +59,12 @@ class Headers:
 
     @property
     def orientations(self) -> Ints:
-        """EXIF orientations from 1 to 8; 1 if they are ignored."""
+        """EXIF orientation of each image, 1 to 8; always 1 if the EXIF orientation is ignored."""
         return self.table[:, 4]
 
     @property
     def channels(self) -> Ints:
-        """Channels of the stored images, 1 to 4."""
+        """Number of channels of each stored image, 1 to 4."""
         return self.table[:, 5]
 
     @property

@@ -143,7 +143,7 @@ def apply_plan(pixels: NDArray[Any], plan: ImagePlan) -> NDArray[Any]:
 
 
 def image_to_array(image: Any, output: OutputFormat) -> NDArray[Any]:
-    """Convert an image that the native module returned to an array."""
+    """Create an array from the image that a native function returned."""
     block, height, width, channels = image
     shape = (channels, height, width) if output.layout == "chw" else (height, width, channels)
     return np.asarray(block).view(output.dtype).reshape(shape)

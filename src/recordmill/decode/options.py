@@ -10,7 +10,7 @@ MAX_PIXELS = 1 << 26  # Default of all `max_pixels` parameters.
 
 @dataclass(frozen=True, slots=True)
 class DecodeOptions:
-    """Options for decoding an image file. `Preset` explains the values.
+    """Options for decoding an image file. See `Preset` for what the option values mean.
 
     Parameters
     ----------

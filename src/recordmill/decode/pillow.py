@@ -28,7 +28,7 @@ _TIFF_SIGNATURES = (b"II*\x00", b"MM\x00*")
 _TIFF_BITS_PER_SAMPLE, _EXIF_ORIENTATION = 258, 0x0112  # Tag numbers in TIFF and EXIF.
 
 _CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "I;16": 1}  # Number of channels by Pillow mode.
-# libpng treats a gamma value as 1 if it differs from 1 by less than this.
+# If a gamma value differs from 1 by less than this constant, libpng treats the value as 1.
 _MIN_GAMMA_DIFFERENCE = 0.05
 
 # Limits against JPEG files that are slow to decode. Even a small file may have thousands of scans, and each scan may
@@ -68,7 +68,7 @@ class open_image:  # noqa: N801
         try:
             image: Image = self._module.open(io.BytesIO(self._data))
         except Exception as error:
-            raise _convert_error(error) from error
+            raise _convert_pillow_error(error) from error
         if image.format == "EPS":
             image.close()
             raise ImageError(
@@ -80,10 +80,10 @@ class open_image:  # noqa: N801
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         self._image.close()
         if isinstance(error, Exception) and not isinstance(error, RecordmillError | MemoryError):
-            raise _convert_error(error) from error
+            raise _convert_pillow_error(error) from error
 
 
-def _convert_error(error: Exception) -> ImageError:
+def _convert_pillow_error(error: Exception) -> ImageError:
     is_unknown = "cannot identify image file" in str(error)
     cause = "Pillow does not recognize its format" if is_unknown else str(error) or repr(error)
     is_bomb = type(error).__name__.startswith("DecompressionBomb")
@@ -375,10 +375,10 @@ def _read_stored_values(image: Image, data: Any) -> NDArray[Any]:
     if image.mode.startswith("I"):
         return np.asarray(to_16_bits(image)).astype(np.uint16)
     levels = np.asarray(image).astype(np.uint8)
-    return levels // _find_pillow_multiplier(image, data)
+    return levels // _find_gray_multiplier(image, data)
 
 
-def _find_pillow_multiplier(image: Image, data: Any) -> np.uint8:
+def _find_gray_multiplier(image: Image, data: Any) -> np.uint8:
     """Return the factor by which Pillow multiplied the values of a 2-bit or 4-bit gray PNG; 1 for other images."""
     head = bytes(memoryview(data)[:26])
     if image.format != "PNG" or image.mode != "L" or head[_PNG_COLOR_TYPE] != 0:

@@ -1,4 +1,4 @@
-"""Decode a batch of images or masks with Pillow. The native module applies all operations after decoding."""
+"""Decode a batch of images or masks with Pillow, then transform them with the native module."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _call_for_rows(function: Callable[[int], None], count: int, threads: int) ->
     """Call a function with each row number, in several threads; return a dict {row: error}."""
     num_parts = max(1, min(threads, count))
 
-    def call_for_part(part: int) -> RowErrors:
+    def call_for_range(part: int) -> RowErrors:
         errors: RowErrors = {}
         for row in range(count * part // num_parts, count * (part + 1) // num_parts):
             try:
@@ -62,7 +62,7 @@ def _call_for_rows(function: Callable[[int], None], count: int, threads: int) ->
                 errors[row] = error
         return errors
 
-    return {row: error for errors in map_range(call_for_part, num_parts, num_parts) for row, error in errors.items()}
+    return {row: error for errors in map_range(call_for_range, num_parts, num_parts) for row, error in errors.items()}
 
 
 def _decode_image(plan: ImagePlan) -> Pixels:
@@ -137,7 +137,10 @@ def _decode_mask(plan: MaskPlan) -> Pixels:
 def _resize_mask_to_image(
     classes: Pixels, plan: MaskPlan, image_width: int, image_height: int, decoded_width: int, decoded_height: int
 ) -> Pixels:
-    """Resize a mask to the decoded size of its image; raise ImageError if their sizes differ, unless `plan.fit`."""
+    """Resize a mask to the decoded size of its image.
+
+    Raise ImageError if the mask and its image differ in size and `plan.fit` is False.
+    """
     height, width, _ = classes.shape
     if (width, height) != (image_width, image_height) and not plan.fit:
         raise ImageError(

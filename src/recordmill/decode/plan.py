@@ -32,8 +32,8 @@ from recordmill.decode.specs.image import Image
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Value of `max_pixels` in the plans of images. The limit of the user is applied earlier, when image headers are read.
-# Decoding allocates memory only for the size in the header.
+# Value of `max_pixels` in image plans, which need no limit. The user's limit was already applied to the image size in
+# the header, and decoding allocates memory only for this size.
 NO_LIMIT = 1 << 40
 
 
@@ -81,7 +81,7 @@ class ColorStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NativeOptions:
-    """`DecodeOptions` and `max_pixels` as attributes that the native module reads by name."""
+    """Decode options and `max_pixels` for the native module, which reads these attributes by name."""
 
     want: str
     gray: str
@@ -158,7 +158,7 @@ class ImagePlan:
         return len(self.orientations)
 
     def __getitem__(self, rows: Ints) -> ImagePlan:
-        """Return a plan for the images at `rows`. Its payloads are a list, and it has no entry points."""
+        """Return the plan for a subset of the images. Entry points are omitted, because Pillow does not use them."""
         return replace(
             self,
             payloads=take_payloads(self.payloads, rows),
@@ -172,7 +172,7 @@ class ImagePlan:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MaskPlan:
-    """A batch of n encoded masks, with the geometry that they share with their images.
+    """A batch of n encoded masks, with the geometric transforms of their images.
 
     Parameters
     ----------
@@ -285,9 +285,9 @@ def compile_image_plan(
 ) -> ImagePlan:
     """Build an `ImagePlan` without images; `plan_images` adds them later."""
     border = border or Border()
-    # Border fills are given as red, green, blue. For BGR output without color transforms, images are decoded as blue,
-    # green, red, so the fills are reversed. Color transforms require red, green, blue; with them, the channels of the
-    # image are reversed at the end, after the border was filled.
+    # Border fills are given as RGB. Without color transforms, images for BGR output are decoded directly as BGR, so the
+    # fills are reversed here. Color transforms require RGB. With them, the border is filled in RGB, and the channels of
+    # the whole image are reversed at the end.
     order = slice(None, None, -1 if output.reverse and not has_colors else 1)
     factors = tuple(float(np.float32(output.white / brightest)) for brightest in (255, 65535))
     return ImagePlan(
@@ -316,7 +316,7 @@ def native_options(options: DecodeOptions, max_pixels: int) -> NativeOptions:
 
 
 def _compute_normalization(output: OutputFormat, brightest: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return mean and factor with which ``(level - mean) * factor`` normalizes levels from 0 to `brightest`."""
+    """Return `mean` and `factor` so that ``(level - mean) * factor`` normalizes levels from 0 to `brightest`."""
     if output.scale_first:
         return output.mean or (0.0,), tuple(float(np.float32(1) / np.float32(one)) for one in output.std or (1.0,))
     if output.dtype.startswith("uint"):
@@ -340,7 +340,7 @@ def plan_images(
     scales = np.ones(count, np.int64) if scales is None else scales
     windows = geometry.windows
     if (scales != 1).any():
-        # Round the corners of windows outward to whole pixels of the scaled image.
+        # Convert the windows to pixels of the scaled image. Round the start down and the end up.
         start = windows[:, :2] // scales[:, None]
         windows = np.concatenate([start, -(-(windows[:, :2] + windows[:, 2:]) // scales[:, None]) - start], axis=1)
     columns = [windows, geometry.resized, geometry.crops, geometry.flips, scales[:, None]]
@@ -356,7 +356,7 @@ def plan_images(
 
 
 def plan_colors(specs: Sequence[Color], sizes: Ints, draws: Draws | None, positions: Ints) -> list[ColorStep]:
-    """Draw the random parameters of the color steps; `sizes` has the width and height of each output."""
+    """Draw the random parameters of the color steps; `sizes` has the width and height of each output image."""
     if not specs:
         return []
     if draws is None:

@@ -1,4 +1,4 @@
-"""Presets of the ``like=`` parameter, which describe how frameworks decode and resize, and the resize kernels."""
+"""Resize kernels, and presets of the ``like=`` parameter. A preset describes how a framework decodes and resizes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ PRESETS: dict[str, Preset] = {
     "mxnet": Preset("rgb", "apply", "accurate", "fancy", "opencv", "libpng", "opencv", "high_byte", "floor"),
 }
 
-# Resize kernels by library, because libraries use the same name for different arithmetic.
+# Kernels are grouped by library, because libraries use the same kernel name for different arithmetic.
 KERNELS: dict[str, tuple[str, ...]] = {
     "pillow": ("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos", "mks2013", "mks2021"),
     "opencv": ("nearest", "bilinear", "cubic", "area", "lanczos4", "auto", "area_or_bilinear"),

@@ -21,7 +21,7 @@ _HALF = np.uint64(32)
 
 
 class Stage(IntEnum):
-    """Stage numbers of random transforms. Each stage has its own random numbers. Use 4,096 and above in your code."""
+    """Stage numbers of random transforms. Each stage has its own random numbers. Your code can use 4,096 and above."""
 
     CROP = 1
     FLIP = 2
@@ -67,7 +67,7 @@ class Draws:
         _check_range("epoch", self.epoch, _MAX_EPOCH)
 
     def words(self, positions: ArrayLike, stage: int, count: int = 1, first: int = 0) -> Words:
-        """Return numbers of 64 random bits.
+        """Return random 64-bit integers, `count` for each sample.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class Draws:
         return numbers
 
     def permutation(self, positions: ArrayLike, stage: int, length: int, first: int = 0) -> NDArray[np.int64]:
-        """Return a random permutation of 0 … ``length - 1`` for each sample, computed as the argsort of `length` words.
+        """Return a random permutation of 0 … ``length - 1`` for each sample: the argsort of `length` random integers.
 
         Parameters
         ----------

@@ -42,7 +42,7 @@ class ImageBatch:
         return ImageBatch(self.compiled, self.rows[kept], self.headers[kept], self.geometry[kept])
 
     def find_ordinals(self, rows: Ints) -> Ints:
-        """Convert row numbers of the batch to indices of images in this object. Each row must have an image."""
+        """Convert row numbers of the batch to indices into `headers` and `geometry`. Each row must have an image."""
         return np.searchsorted(self.rows, rows)
 
 
@@ -89,7 +89,7 @@ class BatchState:
     consumed: set[str] = field(default_factory=set)
 
     def column(self, feature: str, *, consume: bool = True) -> Any:
-        """Return the column of a feature. With `consume`, this input column is omitted from the decoded batch."""
+        """Return the input column of a feature. With `consume`, the decoded batch will not contain the input column."""
         if feature not in self.columns:
             hint = "name the spec after a feature of the batch, or set feature= in the spec"
             raise FeatureError(
@@ -121,7 +121,7 @@ class BatchState:
         return [self.errors[row] for row in sorted(self.errors)]
 
     def allocate_output(self, name: str, shape: tuple[int, ...], dtype: str) -> Any:
-        """Return the array for one output: the one that the caller passed, or a new one."""
+        """Return the array for one output: either the caller's array from `out`, or a newly allocated array."""
         full_shape = (self.count, *shape)
         array = self.out.get(name)
         if array is None:
@@ -134,7 +134,7 @@ class BatchState:
         return array
 
     def drop_failed_rows(self, name: str, column: Any, rows: Ints) -> Any:
-        """Keep only `rows` of an output column. In an array that the caller passed, move these rows to the start."""
+        """Keep only `rows` of an output column. If the column is an array of `out`, move these rows to its start."""
         kept = take_column_rows(column, rows)
         if name not in self.out:
             return kept

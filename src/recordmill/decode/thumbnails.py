@@ -119,13 +119,13 @@ def encode_thumbnail(pixels: Pixels, max_bytes: int = 20_000) -> bytes:
         raise ValueError(f"max_bytes must be at least 1000, got {max_bytes}")
     side: float = max(pixels.shape[:2])
     while True:
-        for encoded in _encode_candidates(shrink_pixels(pixels, max(1, int(side)))):
+        for encoded in _encode_at_each_quality(shrink_pixels(pixels, max(1, int(side)))):
             if len(encoded) <= max_bytes:
                 return encoded
         side *= _SHRINK_FACTOR
 
 
-def _encode_candidates(pixels: Pixels) -> Iterator[bytes]:
+def _encode_at_each_quality(pixels: Pixels) -> Iterator[bytes]:
     try:
         pillow = import_pillow()
     except MissingExtraError:

@@ -103,7 +103,7 @@ def resize_boxes(
     kernel: Literal["bilinear", "nearest"] = "bilinear",
     fill: float = 0.0,
 ) -> NDArray[np.float32]:
-    """Crop boxes from images, and resize the crops to one size.
+    """Crop each box from its image, and resize all crops to the same size.
 
     Parameters
     ----------
@@ -328,7 +328,7 @@ def warp_affine(
 
 
 def invert_affine(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Invert an affine map with OpenCV's order of operations. The inverse of a singular map is all zeros."""
+    """Invert an affine map with OpenCV's arithmetic, to get the same rounding. A singular map yields all zeros."""
     (a, b, c), (d, e, f) = matrix.tolist()
     determinant = a * e - b * d
     factor = 1 / determinant if determinant else 0.0
@@ -428,5 +428,5 @@ def _restore_axes(pixels: Pixels, array: ArrayLike) -> Pixels:
 
 
 def _build_output_format(pixels: Pixels) -> OutputFormat:
-    """Return an output format with the dtype and the value range of an image."""
+    """Return the `OutputFormat` that keeps the dtype and the value range of an image."""
     return OutputFormat(pixels.dtype.name, white=65535.0 if pixels.dtype == np.uint16 else 255.0)

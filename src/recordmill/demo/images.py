@@ -43,7 +43,7 @@ _SEGMENTED_PHOTOS = (
     "skimage/data/camera.png",
 )
 _NUM_SEGMENTS = 4
-# Minimum gray level of the pixels that the mask assigns to a digit.
+# The mask assigns pixels of at least this gray level to the digit, and darker pixels to the background.
 _INK_LEVEL = 96
 _DIGITS_PER_SIDE = 4
 

@@ -90,7 +90,7 @@ def _remove_path(path: Path) -> None:
 
 
 class _StepRunner:
-    """Prints the title of each step, runs it, and adds its result and duration to the report."""
+    """Runs the steps of the demo, prints their titles, and adds their results and durations to the report."""
 
     def __init__(self, report: dict[str, Any], print_line: PrintLine) -> None:
         self._steps: dict[str, Any] = report.setdefault("steps", {})

@@ -159,7 +159,7 @@ def pack_and_compare_pairs(folder: Path, num_scenes: int, print_line: PrintLine)
     results = {}
     for name, format_ in DEMO_FORMATS.items():
         target = shard_folder(folder, "pairs", name) / format_.prefix
-        # A pair has two images, but MXNet's irheader payload can store only one.
+        # MXNet's image record can store only one image. Store both images of a pair in an `example` payload.
         payload = "example" if name == "recordio" else None
         rm.pack(rm.ImagePairs.voc(voc), target, format=name, shards=2, payload=payload, progress=False)
         masks = [np.asarray(open_image(example[format_.label])) for example in rm.open(target.parent)]

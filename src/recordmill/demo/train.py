@@ -84,7 +84,8 @@ class LeNet:
 
     def train_step(self, pixels: NDArray[np.float32], labels: NDArray[np.int64]) -> float:
         """Train on one batch and return its loss."""
-        self._model.reset_metrics()  # Otherwise some versions of Keras return the mean loss of all batches so far.
+        # Without this reset, some versions of Keras return the mean loss of all batches so far.
+        self._model.reset_metrics()
         return float(self._model.train_on_batch(pixels, labels))
 
     def classify(self, pixels: NDArray[np.float32]) -> NDArray[np.int64]:

@@ -61,7 +61,7 @@ class PayloadCodec(Protocol):
 
     @property
     def is_recognizable(self) -> bool:
-        """True if `accepts` rarely returns True for payloads of other types."""
+        """True if `accepts` can detect this codec, because it rarely returns True for payloads of other codecs."""
         ...
 
     def compile_schema(self, schema: Schema) -> Any:
@@ -99,13 +99,13 @@ class PayloadCodec(Protocol):
         ...
 
     def accepts(self, payloads: Ragged) -> bool:
-        """Return True if all payloads are probably of this type."""
+        """Return True if all payloads are probably encoded with this codec."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureSummary:
-    """Summary of one feature in several records: kind, shape, and numbers of values.
+    """Summary of one feature in several records: kind, shape, and number of values per record.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class IndexCodec(Protocol):
         ...
 
     def serialize(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
-        """Serialize a frame index to an index file; `keys` has one key per record."""
+        """Return the content of an index file, given the frame offsets of a shard and one key per record."""
         ...
 
     def parse(self, data: bytes) -> tuple[list[str], list[int]]:

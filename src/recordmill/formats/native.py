@@ -37,11 +37,11 @@ class NativeCodec:
 
     @property
     def is_recognizable(self) -> bool:
-        """Return True, because `accepts` rarely returns True for payloads of other types."""
+        """Return True: `accepts` can detect this codec, because it rarely accepts payloads of other codecs."""
         return True
 
     def native_key(self, name: str, schema: Schema) -> bytes:
-        """Return the key under which messages store a feature.
+        """Return the key that a feature has in the serialized messages.
 
         A context feature with the same key as a feature list is named ``context/KEY``. The name of any other feature is
         its key.
@@ -79,7 +79,7 @@ class NativeCodec:
                     feature.sequence,
                     feature.kind,
                     feature.count,
-                    _value_if_missing(name, feature),
+                    _choose_missing_value(name, feature),
                 )
             )
         try:
@@ -191,17 +191,17 @@ class NativeCodec:
             name = key.decode("utf-8", "surrogateescape")
             if not sequence and key in lists:
                 name = _CONTEXT + name
-            feature = _build_narrowest_feature(kind, sequence, num_present < num_records, counts)
+            feature = _infer_feature(kind, sequence, num_present < num_records, counts)
             features[name] = FeatureSummary(feature, num_present, counts, num_bytes if kind == "bytes" else None, mixed)
         return InferredFeatures(num_records, features, None if fault is None else fault[5])
 
     def accepts(self, payloads: Ragged) -> bool:
-        """Return True if all payloads can be parsed, and either all are empty or at least one has a feature."""
+        """Return True if all payloads can be parsed. Unless all of them are empty, at least one must have a feature."""
         found = self.infer_features(payloads)
         return found.fault is None and (bool(found.features) or not len(payloads.data))
 
 
-def _build_narrowest_feature(kind: Kind, sequence: bool, is_missing: bool, counts: tuple[int, int]) -> Feature:
+def _infer_feature(kind: Kind, sequence: bool, is_missing: bool, counts: tuple[int, int]) -> Feature:
     least, most = counts
     per_row: tuple[int | None, ...] = (None,) if least != most else () if most == 1 else (most,)
     if sequence:
@@ -220,7 +220,7 @@ def _to_limit_error(fault: _core.CoreFault) -> LimitError:
     return LimitError(message, kind=kind, expected=f"at most {expected} bytes", found=f"{found} bytes")
 
 
-def _value_if_missing(name: str, feature: Feature) -> Any:
+def _choose_missing_value(name: str, feature: Feature) -> Any:
     if feature.default is None:
         return "empty" if feature.optional else "error"
     return convert_to_column(name, [feature.default], feature, (feature.kind,)).values

@@ -25,29 +25,29 @@ class RawCodec:
 
     @property
     def is_recognizable(self) -> bool:
-        """Return False, because `accepts` returns True for payloads of all types."""
+        """Return False: `accepts` cannot detect this codec, because it accepts all payloads."""
         return False
 
     def compile_schema(self, schema: Schema) -> None:
-        """Raise FeatureError if a schema has other features than ``payload``. Raw payloads are not parsed."""
+        """Raise FeatureError unless the schema has exactly one feature, the byte string ``payload``."""
         if set(schema) != {FEATURE} or schema[FEATURE] != Feature("bytes"):
             message = "the only feature of raw payloads must be a single byte string"
             raise FeatureError(message, kind="feature_mismatch", expected=FEATURE, found=", ".join(schema))
 
     def build_columns(self, parsed: Sequence[Any], schema: Schema, num_records: int) -> dict[str, Any]:
-        """Return the payloads as the column of the feature ``payload``."""
+        """Return the unchanged payloads as the only column, named ``payload``."""
         del schema, num_records
         return {FEATURE: parsed[0]}
 
     def parse(self, payloads: Ragged, schema: Schema) -> dict[str, Any]:
-        """Return the payloads as the column of the feature ``payload``."""
+        """Return the unchanged payloads as the only column, named ``payload``."""
         self.compile_schema(schema)
         return {FEATURE: payloads}
 
     def serialize(
         self, examples: Sequence[Mapping[str, Any]], schema: Schema | None, first: int, known: Schema | None = None
     ) -> Ragged:
-        """Return the byte strings of the feature ``payload`` as payloads.
+        """Return the value of the feature ``payload`` of each example.
 
         Raises
         ------

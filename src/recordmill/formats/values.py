@@ -228,7 +228,7 @@ def _to_exact_array(row: Any) -> NDArray[Any]:
 
 def _contains_integers(value: Any) -> bool:
     if isinstance(value, list | tuple) and _FLOAT_TYPES.issuperset(map(type, value)):
-        return False  # The check of the types is much faster than one recursive call per value.
+        return False  # Comparing the types of all values is much faster than a recursive call for each value.
     if hasattr(value, "dtype") or not isinstance(value, Iterable):
         return np.asarray(value).dtype.kind in "biu"
     return any(map(_contains_integers, value))

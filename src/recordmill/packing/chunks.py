@@ -40,15 +40,16 @@ class ChunkLimits:
     num_bytes: int
 
 
-# Limits for files that are stored unchanged.
+# Chunk limits for image files that are stored unchanged.
 COPY_LIMITS = ChunkLimits(512, 2 << 20)
-# Smaller limits for images that are decoded, so that workers share the longer work evenly and need less memory.
+# Chunk limits for images that are decoded. These limits are smaller, because decoding takes longer and needs more
+# memory than copying. Small chunks can be divided evenly among the workers.
 DECODE_LIMITS = ChunkLimits(64, 1 << 20)
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Items that one worker packs: `start` to `stop` in the output order. `ordinal` is the position in the queue."""
+    """Items that one worker packs: `start` to `stop` in the output order. `ordinal` is the chunk number, from 0."""
 
     ordinal: int
     start: int
@@ -65,8 +66,8 @@ class ChunkQueue:
         self._items, self._order, self._limits = items, order, limits
         self._next, self._stop = span.start, span.stop
         self._lock = threading.Lock()
-        # Number of files whose sizes `take` reads to find the end of the next chunk. Each call of `take` adapts the
-        # number to the length of its chunk.
+        # Number of files whose sizes `take` reads to find the end of a chunk. After each chunk, `take` sets this number
+        # to twice the number of items in the chunk, plus 1.
         self._num_candidates = 16
         self.num_taken = 0
 

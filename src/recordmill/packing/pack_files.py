@@ -157,7 +157,7 @@ class ShardPacker:
             TaskRunner(
                 tasks,
                 build,
-                on_built=self._check_chunk,
+                on_built=self._check_chunk_failures,
                 on_appended=self._collect_skipped_items,
                 on_written=lambda chunk: progress.advance(chunk.stop - chunk.start),
                 on_finished=self.on_finished,
@@ -167,7 +167,7 @@ class ShardPacker:
             if not task.sink.outputs:
                 task.sink.finish()
 
-    def _check_chunk(self, chunk: Chunk, records: ChunkRecords) -> None:
+    def _check_chunk_failures(self, chunk: Chunk, records: ChunkRecords) -> None:
         """Raise an error for the first unusable image of a chunk, unless such images are skipped."""
         self.check_chunk(chunk)
         if records.failures and self.options.on_error == "stop":
@@ -219,7 +219,7 @@ class FilePacker:
     def prepare(self, seed: int | None) -> PackRun:
         """Check the source and the options, and build a `PackRun` from them."""
         codec = get_payload(self.records.payload, self.format)
-        self._check_combinations()
+        self._check_option_combinations()
         names, schema, items = build_schema_and_convert_labels(
             self.items, self.format, codec, self.records, self.images
         )
@@ -278,7 +278,7 @@ class FilePacker:
 
     def expected_paths(self, dataset: DatasetOutput) -> list[str]:
         """Return the final paths of the shards; an empty list if the number of shards is not known yet."""
-        return [] if self._is_rolling else dataset.shard_paths(self.outputs.shards or 1)
+        return [] if self._has_size_limit else dataset.shard_paths(self.outputs.shards or 1)
 
     def _restore_shards(self, dataset: DatasetOutput, record: RunRecord, run: PackRun) -> dict[int, ShardOutput]:
         """Reuse intact shards of an interrupted run. If the shard size is limited, reuse none after a damaged shard."""
@@ -287,9 +287,9 @@ class FilePacker:
         for shard in record.finished.values():
             check_unchanged(shard, run.items, run.order)
         for number, shard in sorted(record.finished.items()):
-            if self._is_rolling and number != len(restored):
+            if self._has_size_limit and number != len(restored):
                 break
-            path = f"{dataset.prefix}-{number}" if self._is_rolling else paths[number]
+            path = f"{dataset.prefix}-{number}" if self._has_size_limit else paths[number]
             checksums = None if shard.checksums is None else decode_numbers(shard.checksums)
             keys = find_keys(shard, run.items, run.order)
             output = dataset.restore_shard(path, shard.temporary, shard.num_bytes, keys, checksums)
@@ -301,7 +301,7 @@ class FilePacker:
         self, dataset: DatasetOutput, finished: dict[int, ShardOutput], tasks: list[ShardTask]
     ) -> list[ShardOutput]:
         """Return all shards in order, with their final names."""
-        if self._is_rolling:
+        if self._has_size_limit:
             shards = tasks[0].sink.outputs
             dataset.rename_shards(shards)
         else:
@@ -312,11 +312,11 @@ class FilePacker:
         return shards
 
     @property
-    def _is_rolling(self) -> bool:
+    def _has_size_limit(self) -> bool:
         """True if a size limit, and not a number of shards, determines where a shard ends."""
         return self.outputs.max_shard_bytes is not None
 
-    def _check_combinations(self) -> None:
+    def _check_option_combinations(self) -> None:
         recoding, has_masks = self.images.recoding, self.items.masks is not None
         check_output_compression(self.format, self.outputs.compression)
         if has_masks and recoding is not None and recoding.exif:
@@ -358,16 +358,22 @@ class FilePacker:
         ]
 
     def _pass_chunk_to_recorder(self, task: ShardTask, chunk: Chunk, skipped: list[SkippedItem]) -> None:
-        """Collect skipped items for the progress file. If the shard size is limited, also add full shards to it."""
+        """Pass the stamps and the skipped items of a chunk to the recorder of its task.
+
+        If the shard size is limited, also add the shards that are full to the progress file.
+        """
         if task.recorder is not None:
             task.recorder.add_chunk(chunk.stamps, skipped)
-            if self._is_rolling:
+            if self._has_size_limit:
                 for output in task.sink.outputs[task.recorder.number : -1]:
                     task.recorder.add_finished(output, is_last=False)
 
     def _add_to_progress_file(self, task: ShardTask) -> None:
-        """Add the shard of a finished task to the progress file, unless the shard size is limited."""
-        if task.recorder is not None and not self._is_rolling:
+        """Add the shard of a finished task to the progress file.
+
+        If the shard size is limited, do nothing, because `_pass_chunk_to_recorder` has already added the full shards.
+        """
+        if task.recorder is not None and not self._has_size_limit:
             task.recorder.add_finished(task.sink.outputs[0], is_last=True)
 
 

@@ -47,7 +47,7 @@ class PartItems:
 
 
 def select_part(items: Items, order: Order, span: range) -> PartItems:
-    """Return the items in a range of the output order, with absolute paths and new stamps (see `PartItems`)."""
+    """Return the items in a range of the output order; make their paths absolute, and compute their `stamps`."""
     rows = np.arange(span.start, span.stop) if order is None else order[span.start : span.stop]
     part = items.take(slice(span.start, span.stop) if order is None else rows)
     part = replace(

@@ -166,5 +166,5 @@ class PreparedShard(ShardOutput):
         payload: str | None,  # noqa: ARG002
         classes: list[str] | None = None,  # noqa: ARG002
     ) -> ManifestShard:
-        """Return the entry for the manifest. The process that packed the part has already written the index files."""
+        """Return the manifest entry of the shard. The process that packed the part has written the index."""
         return self._entry

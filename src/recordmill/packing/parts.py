@@ -185,7 +185,7 @@ def _describe_committed_part(plan: PackPlan, part: int) -> PackResult:
 
 
 def _check_unchanged(part: int, items: PartItems, stamps: NDArray[np.uint32]) -> None:
-    """Raise ResumeError if an image changed after the part was packed, but before the plan was made."""
+    """Raise ResumeError if an image changed after an earlier run packed the part and before this plan was made."""
     if not np.array_equal(stamps, items.stamps):
         changed = np.flatnonzero(stamps != items.stamps) if len(stamps) == len(items.stamps) else [0]
         raise ResumeError(
@@ -211,7 +211,9 @@ class _PartWriter:
         plan = self._plan
         try:
             sink = self._create_record_sink()
-            packer = ShardPacker(self._items.items, None, plan.builder, self._options, check_chunk=self._check_chunk)
+            packer = ShardPacker(
+                self._items.items, None, plan.builder, self._options, check_chunk=self._check_images_unchanged
+            )
             task = ShardTask(packer.create_queue(range(len(self._items.items))), sink)
             packer.run([task], Progress(None, False))
             self._rename_shards()
@@ -254,14 +256,17 @@ class _PartWriter:
         return output
 
     def _rename_shards(self) -> None:
-        """If the shard size is limited, set the final paths of the shards, which contain the number of all shards."""
+        """If the shard size is limited, set the final paths of the shards.
+
+        The final paths contain the total number of shards, which is known only after all shards are written.
+        """
         if self._plan.outputs.max_shard_bytes is not None:
             suffix = SUFFIXES[self._compression]
             paths = build_shard_paths(self._plan.destination, self._format, len(self._outputs), suffix)
             for output, path in zip(self._outputs, paths, strict=True):
                 output.rename(path)
 
-    def _check_chunk(self, chunk: Chunk) -> None:
+    def _check_images_unchanged(self, chunk: Chunk) -> None:
         """Raise PlanError if an image of a chunk has changed since the plan was made."""
         changed = np.flatnonzero(chunk.stamps != self._items.stamps[chunk.start : chunk.stop])
         if len(changed):
@@ -345,7 +350,7 @@ def finish_pack(plan: PackPlan) -> PackResult:
     options = replace(outputs, break_lock=outputs.break_lock or is_own_lock)
     dataset = DatasetOutput(storage, prefix, format_, options.shard_options())
     try:
-        # The items file is missing now if `DatasetOutput` has completed an interrupted commit of this plan.
+        # If `DatasetOutput` has just completed an interrupted commit of this plan, the items file no longer exists.
         if not storage.exists(items_path):
             dataset.discard()
             return _describe_committed_dataset(plan)

@@ -72,7 +72,7 @@ class Recoding:
 
 def recode_image(data: Any, recoding: Recoding) -> tuple[bytes, Shape]:
     """Decode an image, transform it and encode it again; return the bytes and the new height and width."""
-    native = _decode_plain_jpeg(data, recoding)
+    native = _decode_jpeg_for_recoding(data, recoding)
     if native is not None:
         return _encode_image(native, recoding), (native.height, native.width)
     with open_image(data) as image:
@@ -139,7 +139,7 @@ def _find_pillow_pixel_limit() -> int:
     return int(limit or _MAX_PIXELS)
 
 
-def _decode_plain_jpeg(data: Any, recoding: Recoding) -> Image | None:
+def _decode_jpeg_for_recoding(data: Any, recoding: Recoding) -> Image | None:
     """Decode a JPEG natively for a recoding to JPEG of the same size; return None if Pillow must decode the image.
 
     The image shares the memory of the decoded pixels.

@@ -17,7 +17,7 @@ from recordmill.packing.sources.base import Items, Labels
 from recordmill.schema import Feature, Kind, Schema
 from recordmill.types import Ragged
 
-# Feature kind of integers for each payload codec whose readers do not expect int64.
+# By default, integer features have kind int64. The readers of these payload codecs expect another kind.
 _INTEGER_KINDS: dict[str, Kind] = {"ofrecord": "int32", "irheader": "float32"}
 
 

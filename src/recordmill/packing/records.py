@@ -1,4 +1,4 @@
-"""Build the framed records of a chunk: read image and mask files, check or recode them, and serialize."""
+"""Build the framed records of a chunk: read image and mask files, check or recode them, and serialize the records."""
 
 from __future__ import annotations
 
@@ -70,7 +70,10 @@ class RecordBuilder:
         return replace(records, failures=unusable | failures)
 
     def _find_too_large_file(self, items: Items) -> Failures:
-        """Return a failure if a file is too large for the format. `ChunkQueue` puts such a file alone into a chunk."""
+        """Return a failure if a file is too large for the format.
+
+        A chunk of several items needs no check, because `ChunkQueue` limits the total size of their files.
+        """
         if len(items) != 1 or self.options.recoding is not None:
             return {}
         path, most = items.paths()[0], get_format(self.format).framing.max_payload_bytes
@@ -94,7 +97,7 @@ class RecordBuilder:
             columns = {name: take_rows(values, rows) for name, values in columns.items()}
             items = items.take(rows)
         columns |= self._select_source_columns(items)
-        return ChunkRecords(self._frame_columns(len(items), columns), items.keys.tolist(), failures)
+        return ChunkRecords(self._serialize_columns(len(items), columns), items.keys.tolist(), failures)
 
     @property
     def _copies_files(self) -> bool:
@@ -106,7 +109,7 @@ class RecordBuilder:
     def _copy_files(self, items: Items) -> FramedRecords | None:
         """Read files directly into their records; return None if a file is not an image."""
         files = _core.WholeFiles(items.paths())
-        framed = self._frame_columns(len(items), {self.names.image: files} | self._select_source_columns(items))
+        framed = self._serialize_columns(len(items), {self.names.image: files} | self._select_source_columns(items))
         if self.options.check == "none":
             return framed
         return None if _find_non_images(Ragged.from_blocks(*files.heads())) else framed
@@ -182,7 +185,7 @@ class RecordBuilder:
             columns[names.second_key] = np.zeros(len(items), np.uint64)
         return columns
 
-    def _frame_columns(self, num_records: int, columns: dict[str, Any]) -> FramedRecords:
+    def _serialize_columns(self, num_records: int, columns: dict[str, Any]) -> FramedRecords:
         format_, codec = get_format(self.format), PAYLOADS[self.payload]
         if codec.kind is None:
             return frame_payloads(format_, columns[self.names.image])

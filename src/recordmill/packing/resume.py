@@ -192,7 +192,7 @@ class RunRecord:
         write_file_atomically(self._storage, self._path, b"".join(map(_encode_line, lines)))
 
     def keep_only(self, numbers: Container[int]) -> None:
-        """Remove all shards from `finished` except `numbers`. Call `start` to write the change to the progress file."""
+        """In `finished`, keep only the shards with these numbers. To update the progress file, call `start`."""
         self.finished = {number: shard for number, shard in self.finished.items() if number in numbers}
 
     def load(self) -> bool:
@@ -231,13 +231,13 @@ class RunRecord:
                 )
 
     def add(self, shard: FinishedShard) -> None:
-        """Append an entry for a finished shard to the file."""
+        """Add a finished shard to the progress file and to `finished`."""
         self._storage.append(self._path, _encode_line(asdict(shard)))
         self.finished[shard.number] = shard
 
 
 class TaskRecorder:
-    """Collects data about the items of one task, and adds the finished shards of the task to the progress file.
+    """Collects the stamps and the skipped items of one task, and adds its finished shards to the progress file.
 
     Parameters
     ----------
@@ -250,19 +250,22 @@ class TaskRecorder:
 
     def __init__(self, record: RunRecord, span: range, number: int) -> None:
         self._record, self.number = record, number
-        # The items from `_start` to `_end` are not in the progress file yet. `_stamps` and `_skipped` describe those of
-        # them that have already been packed or skipped.
+        # The progress file does not contain the items from `_start` to `_end` yet. Some of these items may already be
+        # processed: `_stamps` contains the stamps of all processed items, and `_skipped` lists the skipped items.
         self._start, self._end = span.start, span.stop
         self._stamps: list[NDArray[np.int64]] = []
         self._skipped: list[SkippedItem] = []
 
     def add_chunk(self, stamps: NDArray[np.int64], skipped: list[SkippedItem]) -> None:
-        """Add the stamps (see `FinishedShard`) and the skipped items of the next chunk."""
+        """Keep the stamps (see `FinishedShard`) and the skipped items of a chunk until its shard is finished."""
         self._stamps.append(stamps)
         self._skipped += skipped
 
     def add_finished(self, output: ShardOutput, *, is_last: bool) -> None:
-        """Add a finished shard to the progress file. With `is_last`, the shard includes all remaining skipped items."""
+        """Add a finished shard to the progress file.
+
+        With `is_last`, the range of the shard ends at the last item of the task, even if the last items were skipped.
+        """
         stop = self._end if is_last else self._find_shard_end(output.num_records)
         count, stamps = stop - self._start, np.concatenate(self._stamps)
         skipped = [item for item in self._skipped if item[0] < stop]
@@ -282,7 +285,10 @@ class TaskRecorder:
         self._stamps, self._skipped = [stamps[count:]], self._skipped[len(skipped) :]
 
     def _find_shard_end(self, num_records: int) -> int:
-        """Return the end of a shard that contains `num_records` packed items and the skipped items among them."""
+        """Return the end of a shard's range of items.
+
+        The range contains `num_records` packed items and the skipped items before and between them.
+        """
         stop = self._start + num_records
         for position, *_ in self._skipped:
             if position < stop:
@@ -295,7 +301,7 @@ def _encode_line(entry: Mapping[str, Any]) -> bytes:
 
 
 def _parse_lines(lines: Sequence[bytes]) -> Iterable[dict[str, Any]]:
-    """Yield the entries before the first line that was not completely written."""
+    """Yield the parsed lines of a progress file. Stop at the first incomplete line."""
     for line in lines:
         try:
             entry = json.loads(line)

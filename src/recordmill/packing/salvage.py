@@ -455,7 +455,7 @@ def _split_into_pieces(frames: FrameIndex, start: int, stop: int) -> Iterator[sl
 
 
 def _describe_unreadable(storage: Storage, files: Sequence[str], error: RecordmillError) -> LostRanges:
-    """Report files that cannot be read as lost. Each file is one lost range."""
+    """Return one lost range for each file; `error` is the reason why the files cannot be read."""
     reason = str(error).splitlines()[0]
     if error.hint is not None:
         # The hint names the arguments `format` and `compression` of `open_shard`. In `salvage`, these arguments are

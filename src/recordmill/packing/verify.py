@@ -164,7 +164,7 @@ class ShardVerifier:
 
 
 def _decode_images(collection: ShardCollection) -> tuple[list[Fault], list[str]]:
-    """Decode all images; return a fault for each invalid image, and the features that were decoded."""
+    """Decode all images; return a fault for each invalid image, and the names of the image features."""
     features = _find_image_features(collection)
     faults: list[Fault] = []
     for start in range(0, len(collection), _CHUNK_RECORDS):
@@ -174,12 +174,14 @@ def _decode_images(collection: ShardCollection) -> tuple[list[Fault], list[str]]
 
 
 def _find_image_features(collection: ShardCollection) -> list[str]:
-    """Return the features whose values in the first records mostly begin like image files."""
+    """Return the names of the features that contain images, judged by the signatures of values in the first records."""
     names = [name for name, feature in collection.schema.items() if feature.kind == "bytes" and not feature.sequence]
     examples = [
         example for _, example in _read_intact_examples(collection, range(min(_SAMPLE_RECORDS, len(collection))))
     ]
-    values = {name: [value for example in examples for value in _list_bytes(example.get(name))] for name in names}
+    values = {
+        name: [value for example in examples for value in _collect_byte_strings(example.get(name))] for name in names
+    }
     return [name for name in names if are_mostly_images(values[name])]
 
 
@@ -198,7 +200,7 @@ def _read_intact_examples(
             yield position, example
 
 
-def _list_bytes(value: Any) -> list[bytes]:
+def _collect_byte_strings(value: Any) -> list[bytes]:
     if value is None:
         return []
     return [value] if isinstance(value, bytes) else [bytes(entry) for entry in value]
@@ -209,7 +211,7 @@ def _find_image_faults(collection: ShardCollection, positions: Sequence[int], fe
         (position, name, value)
         for position, example in _read_intact_examples(collection, positions)
         for name in features
-        for value in _list_bytes(example[name])
+        for value in _collect_byte_strings(example[name])
     ]
     messages = map_range(lambda number: _find_decode_error(images[number][2]), len(images))
     faults = []

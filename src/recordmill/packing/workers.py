@@ -175,9 +175,10 @@ class WorkerProcesses:
 def _initialize_worker_process(builder: RecordBuilder) -> None:
     global _builder  # noqa: PLW0603 (sent once per process, not with every chunk)
     _builder = builder
-    # A signal to the whole process group must not end a worker that is sending a result, because the executor would
-    # wait forever for the rest of the result. SIGHUP is ignored, because the parent process ends its workers. SIGTERM
-    # ends a worker after a delay, because the executor sends SIGTERM when another worker has crashed.
+    # If a worker ends while it sends a result, the executor waits forever for the missing bytes. A signal to the whole
+    # process group must therefore not end a worker immediately. Workers ignore SIGHUP; the parent process ends them.
+    # Workers cannot ignore SIGTERM, because the executor uses this signal to end all workers after one has crashed.
+    # SIGTERM ends a worker after a delay, in which the worker can finish sending a result.
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: signal.alarm(_GRACE_S))
 

@@ -84,7 +84,7 @@ def read_frame(dataset: Dataset) -> pd.DataFrame:
         import pandas as pd
     except ImportError:
         raise _missing_extra("to_pandas()", "pandas") from None
-    optional = _list_features(dataset, lambda feature: feature.optional)
+    optional = _find_features(dataset, lambda feature: feature.optional)
     columns = {
         name: _to_series(pd, column, is_optional=name in optional) for name, column in dataset.to_numpy().items()
     }
@@ -123,13 +123,13 @@ def create_converter(dataset: Dataset, method: str) -> Converter:
     classes = getattr(dataset, "classes", None)
     return Converter(
         pyarrow,
-        _list_features(dataset, lambda feature: feature.shape[:1] == (None,)),
-        _list_features(dataset, lambda feature: feature.optional),
+        _find_features(dataset, lambda feature: feature.shape[:1] == (None,)),
+        _find_features(dataset, lambda feature: feature.optional),
         {"classes": json.dumps(classes, ensure_ascii=False)} if classes else None,
     )
 
 
-def _list_features(dataset: Dataset, condition: Any) -> set[str]:
+def _find_features(dataset: Dataset, condition: Any) -> set[str]:
     """Return the names of the features for which a condition is true in at least one source."""
     sources = dataset.origin.sources
     return {name for source in sources for name, feature in source.schema.items() if condition(feature)}

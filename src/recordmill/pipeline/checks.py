@@ -22,7 +22,7 @@ def is_number(value: Any) -> bool:
 
 
 def check_integer(value: Any, requirement: str, minimum: int = 0, stop: int | None = None) -> int:
-    """Return a valid integer as `int`; for other values, raise ValueError with the text `requirement` and the value."""
+    """Return a valid integer as `int`; otherwise raise ValueError with the message ``{requirement}, got {value}``."""
     if not is_integer(value, minimum, stop):
         raise ValueError(f"{requirement}, got {value!r}")
     return int(value)

@@ -23,7 +23,7 @@ from recordmill.types import Ragged, RecordRef
 
 # Errors of a single record. `on_error` can skip these errors; all other errors of a source end the iteration.
 _RECORD_ERRORS = (DamageError, FeatureError, LimitError)
-# Stage number that seeds the random choice of substitutes for failed samples.
+# The random choice of substitutes for failed samples uses this number in place of a stage number.
 _SUBSTITUTE_STAGE = 0xFFFF
 # Maximum number of substitutes to try for a failed sample, because a substitute can fail, too.
 _MAX_ATTEMPTS = 32
@@ -43,7 +43,7 @@ class ExampleSource(Protocol):
 
     @property
     def is_schema_inferred(self) -> bool:
-        """True if the schema was inferred from the first examples, so that later ones may not fit it."""
+        """True if the schema was inferred from the first examples. Later examples can differ from such a schema."""
         ...
 
     def __len__(self) -> int:
@@ -59,7 +59,7 @@ class ExampleSource(Protocol):
         ...
 
     def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:
-        """Return the stored result of `find_entry_points` for a JPEG feature; None if nothing is stored."""
+        """Return the stored entry points, where decoding of a JPEG image can start; None if none are stored."""
         ...
 
     def where(self, position: int) -> RecordRef:
@@ -93,7 +93,10 @@ class Origin(Protocol):
         ...
 
     def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
-        """Read samples of this origin. `requested` contains their positions in the dataset, for error messages."""
+        """Read the samples at `positions` of this origin.
+
+        Error messages contain `requested`, the positions of the same samples in the dataset.
+        """
         ...
 
     def fingerprint(self) -> str:
@@ -157,7 +160,7 @@ class SourceOrigin:
     def _read_in_halves(
         self, positions: Positions, first: int, context: Context, requested: Positions, error: RecordmillError
     ) -> SampleRows:
-        """Read examples of which some are damaged. Find the damaged examples by bisection, and omit them."""
+        """Read the intact examples. Find the damaged examples by bisection, and skip them."""
         count = len(positions)
         if count == 1:
             context.raise_or_skip(*requested.epoch_and_position(0), error)
@@ -173,7 +176,7 @@ class SourceOrigin:
         )
 
     def __repr__(self) -> str:
-        """Return the representation of the source."""
+        """Return the `repr` of the source."""
         return repr(self.source)
 
 
@@ -318,7 +321,7 @@ class CompiledPipeline:
 
     @property
     def without_functions_until_filter(self) -> CompiledPipeline:
-        """A copy without the user functions of the stages up to the last filter.
+        """A copy in which a placeholder replaces each user function up to the last filter.
 
         Worker processes that run only the later stages receive this copy.
         """
@@ -358,9 +361,10 @@ class CompiledPipeline:
         return self.origin.locate_records(positions)
 
     def find_shuffle_groups(self, positions: Positions) -> NDArray[np.int64]:
-        """Return the group number of each sample in the last block shuffle; -1 if there is no block shuffle.
+        """Return the shuffle group number of each sample; -1 if there is no block shuffle.
 
-        A group consists of several blocks whose samples are shuffled together.
+        The last block shuffle determines the groups. A group consists of several blocks whose samples are shuffled
+        together.
         """
         for info in reversed(self._stage_infos):
             if isinstance(info.stage, Shuffle) and info.stage.block is not None and isinstance(positions.epochs, int):
@@ -403,7 +407,7 @@ class CompiledPipeline:
     def build_stage_input(
         self, number: int, rows: SampleRows, positions: Positions, requested: Positions, context: Context
     ) -> StageInput:
-        """Build the input of stage `number`. The `map` stages after `batch` are numbered from `len(stages)`."""
+        """Build the input of a stage from its number. The first `map` stage after `batch` has number `len(stages)`."""
         if number < len(self.stages):
             seed, ordinal = self._stage_infos[number].seed, self._stage_infos[number].ordinal
         else:
@@ -420,7 +424,7 @@ class CompiledPipeline:
             if not len(missing):
                 return rows
             found = self.evaluate(self._choose_substitutes(positions.take(missing), attempt), context)
-            del context.skipped[num_skipped:]  # The report lists only requested samples, not failed substitutes.
+            del context.skipped[num_skipped:]  # Report the failed samples, but not failed substitutes.
             substitutes = SampleRows(found.columns, missing[found.ordinals], found.origins)
             rows = concatenate_rows([rows, substitutes]) if len(rows) else substitutes
         raise context.skipped[0].error

@@ -45,7 +45,7 @@ _CHUNK_SAMPLES, _CHUNK_BYTES = 256, 8 << 20
 
 @dataclass(frozen=True)
 class Dataset:
-    """Samples or batches, which can be read by position and in order. Create it with `open` or `mix`.
+    """Samples or batches that can be read by position or in order. `open` and `mix` create datasets.
 
     A dataset is immutable: every method returns a new one. It can be pickled, used after a fork, and read from several
     threads. Two datasets are equal if they return the same samples in the same way.
@@ -808,7 +808,7 @@ def _build_batch(builder: BatchBuilder, number: int) -> Any:
 
 
 def _choose_chunk_size(chunk_size: int, elements: Sequence[dict[str, Any]]) -> int:
-    """Return the number of elements of the next chunk. It grows slowly, because later elements may be larger."""
+    """Return the size of the next chunk: at most 4 * `chunk_size` elements, because later elements may be larger."""
     largest = max(count_bytes(elements[0]), count_bytes(elements[-1]), 1)
     return max(1, min(_CHUNK_SAMPLES, 4 * chunk_size, _CHUNK_BYTES // largest))
 

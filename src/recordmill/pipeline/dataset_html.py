@@ -95,7 +95,7 @@ class _RecordPreview:
         return f"<div>{''.join(map(self._format_record, records))}</div>"
 
     def _read_record(self, source: ExampleSource, position: int) -> dict[str, Any] | str:
-        """Return the features of a record, or a message if it is damaged or too large to be read here."""
+        """Return the features of a record, or a message if the record is damaged or too large for a preview."""
         count_bytes = getattr(source, "count_record_bytes", None)
         try:
             num_bytes = 0 if count_bytes is None else count_bytes(position)

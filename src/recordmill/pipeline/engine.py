@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 # A job builds one element, or several small elements. These are the limits for their total bytes and their number.
 _JOB_BYTES = 8 << 20
 _MAX_ELEMENTS_PER_JOB = 64
-# Maximum seconds that a job of several elements spends in user functions, because error handling and `close` wait for
-# running jobs.
+# Maximum seconds that a job of several elements spends in user functions. The limit is low because error handling and
+# `close` wait until running jobs end.
 _JOB_SECONDS = 0.25
 # Number of initial jobs that measure the size of elements and the time of functions. One job is not enough, because the
 # first call of a function may be slow.
@@ -134,7 +134,7 @@ class BatchBuilder:
 
     @property
     def timeouts(self) -> list[float]:
-        """Timeouts of the map and filter stages that have one, in seconds."""
+        """Timeouts in seconds of the map and filter stages. Stages without a timeout are omitted."""
         filters = [stage for stage in self.pipeline.stages if isinstance(stage, Filter)]
         timeouts = [*(stage.timeout for stage in self.map_stages), *(stage.timeout for stage in filters)]
         return [timeout for timeout in timeouts if timeout is not None]
@@ -142,8 +142,8 @@ class BatchBuilder:
     def with_pickle_checks(self) -> BatchBuilder:
         """Return a copy of this builder that raises an error with the function name if a result cannot be pickled."""
         maps = [stage for stage in (*self.pipeline.stages, *self.maps) if isinstance(stage, Map)]
-        # Worker processes send the results of the last map stage. If all map stages are in the datasets of a mixture,
-        # each of these datasets has a last map stage. In this case, check all map stages.
+        # Worker processes pickle only the results of the last map stage. If only the datasets of a mixture have map
+        # stages, each dataset has its own last map stage. Then check the results of all map stages.
         return replace(self, pickled_maps=tuple(maps[-1:] or self.pipeline.map_stages))
 
     def current_calls(self) -> list[RunningCall]:
@@ -250,7 +250,7 @@ class BatchBuilder:
         return {"shard": shard, "record": inside, "offset": offset}
 
     def _check_skipped_batch(self, context: Context, count: int) -> None:
-        """Raise the last error of a batch of `count` samples that all failed, unless such a batch may be skipped."""
+        """Raise the last error of a batch whose `count` samples all failed. Do nothing if the batch may be skipped."""
         is_single_rank = self.sampler.world_size == 1
         if self.on_error == "skip" and is_single_rank and count < MAX_CONSECUTIVE_FAILURES:
             return
@@ -375,13 +375,13 @@ class _ProcessTask:
         self._builder, self._part = builder, part
 
     def __call__(self, job: int) -> BatchResult:
-        return self._build(self._builder, job)
+        return self._build_element(self._builder, job)
 
     def compute_with_checks(self, job: int) -> BatchResult:
         """Rebuild an element that could not be pickled, to raise an error that names the function."""
-        return self._build(self._builder.with_pickle_checks(), job)
+        return self._build_element(self._builder.with_pickle_checks(), job)
 
-    def _build(self, builder: BatchBuilder, job: int) -> BatchResult:
+    def _build_element(self, builder: BatchBuilder, job: int) -> BatchResult:
         index, count = self._part
         number = index + job * count
         result = builder.build(range(number, number + 1))

@@ -44,7 +44,7 @@ class SkippedSample:
 
 @dataclass(slots=True)
 class FailureReport:
-    """The samples that failed in all epochs of a loader.
+    """The failed samples of a loader, collected over all epochs.
 
     Parameters
     ----------

@@ -189,7 +189,8 @@ class _ProcessFilterTask:
     """Function called by worker processes with a chunk number. It filters the chunk, or raises its error."""
 
     def __init__(self, builder: BatchBuilder, start: int) -> None:
-        # Omit functions after the filter, so that they need not be picklable.
+        # The builder is sent to worker processes. Remove the functions after the last filter from the builder, because
+        # these functions may not be picklable.
         self._builder, self._start = replace(builder, pipeline=builder.pipeline.until_last_filter, maps=()), start
 
     def __call__(self, chunk: int) -> _FilteredChunk:
@@ -206,7 +207,7 @@ def _choose_chunk_size(head: CompiledPipeline) -> int:
 
 
 class _BatchTask:
-    """Function called by worker threads with an element number. It builds the element from samples that passed."""
+    """Function called by worker threads with an element number. It builds the element from filtered samples."""
 
     def __init__(self, builder: BatchBuilder) -> None:
         self._builder = builder

@@ -17,22 +17,24 @@ from time import perf_counter
 # Consecutive calls of a function are timed together, as one piece of about this many seconds. A piece is longer than
 # the interval after which the interpreter switches threads, and short enough to measure often.
 _PIECE_S = 0.02
-# Number of calls in the first piece, because the duration of a call is still unknown.
+# Number of calls that are timed together first, while the duration of a call is still unknown.
 _FIRST_PIECE = 8
-# Number of pieces to measure with the lock, and number of pieces to measure without the lock.
+# A function is measured in this many pieces (groups of calls) with the lock, and in as many pieces without the lock.
 _NUM_MEASURED = 4
 # Pause between two measurements, as a multiple of the duration of a measurement. The multiple starts at the first
 # number, and doubles after every pause up to the second number.
 _MIN_REST, _MAX_REST = 2, 32
-# The lock is used if calls with it take less than this fraction of the time that they take without it. The margin
-# allows for measurement errors from the load of other programs.
+# The lock is used if the time of a call with the lock, divided by the time without the lock, is below this ratio. The
+# ratio is below 1 to allow for measurement errors from the load of other programs.
 _MIN_GAIN = 0.7
-# The time of calls with the lock counts only if fewer threads than this were running user functions on average.
+# A measurement with the lock must not include the effect of other threads. It counts only if fewer threads than this
+# were running user functions on average.
 _MAX_ALONE = 1.1
-# The time of calls without the lock counts only if more threads than this were running user functions on average.
+# A measurement without the lock must include the effect of other threads. It counts only if more threads than this were
+# running user functions on average.
 _MIN_CONCURRENT = 1.4
-# Functions that do not use the lock can run at the same time as a function with the lock, whose time then does not
-# count. If this happens in this many pieces in a row, the function runs without the lock until the next measurement.
+# A measurement with the lock does not count if other functions ran at the same time without the lock. After this many
+# such measurements in a row, the function runs without the lock until the next measurement.
 _MAX_OVERLAPPING = 16
 # Maximum number of seconds to wait for the lock. The function that holds the lock may hang or wait for another thread.
 _LOCK_TIMEOUT_S = 0.25
@@ -117,7 +119,7 @@ class _CallCosts:
         self._locked, self._num_overlapping = [inf] * _NUM_MEASURED, 0
 
     def add(self, started: float, ended: float, count: int, num_threads: float, *, locked: bool) -> None:
-        """Add the time of `count` calls, during which `num_threads` threads on average were running user functions."""
+        """Add the time of `count` calls. Meanwhile, `num_threads` threads on average were running user functions."""
         seconds = (ended - started) / max(count, 1)
         if locked and (seconds > _LONG_CALL_S or self._num_overlapping == _MAX_OVERLAPPING):
             self.avoid_lock()

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from recordmill.pipeline.dataset import Dataset
     from recordmill.pipeline.read_ahead import ReadAhead
 
-# The memory of released batches is kept for later batches, also of later epochs. This is the maximum number of bytes.
-# Six batches of 128 images (224 x 224 pixels, float32) fit: two that worker threads are building, two that are
-# prefetched, and two that the consumer holds.
+# Maximum bytes of memory that the loader keeps for reuse after batches were released, also across epochs. Six batches
+# of 128 images (224 x 224 pixels, float32) fit: two that worker threads are building, two that are prefetched, and two
+# that the consumer holds.
 _CACHED_BYTES = 480 << 20
 
 # Iterations that have not ended. They are closed at exit, before the interpreter removes the modules that they use.

@@ -15,12 +15,13 @@ from recordmill.pipeline.compiled_pipeline import CompiledPipeline
 from recordmill.pipeline.engine import BatchBuilder
 from recordmill.pipeline.samples import Positions
 
-# Records are requested in windows of at least this many bytes. For remote shards, `shuffle` by default mixes groups of
-# blocks that are larger than this. A window therefore contains a whole group, and each block is one request.
+# Records are requested in windows of at least this many bytes. By default, `shuffle` shuffles 16 blocks of about 7 MiB
+# of remote shards together. Such a group is larger than the minimum, so one window contains the whole group, and one
+# request reads each block.
 _WINDOW_BYTES = 48 << 20
 # A window that reaches this many bytes ends, even within a group of blocks.
 _MAX_WINDOW_BYTES = 128 << 20
-# Number of windows that are requested beyond the one from which batches are built.
+# Number of windows that are requested in advance, in addition to the window from which batches are built.
 _WINDOWS_AHEAD = 1
 
 # An element (a batch, or a chunk of samples before a filter) is identified by its epoch and its number in the epoch.
@@ -28,9 +29,9 @@ Element = tuple[int, int]
 
 
 class Segment(NamedTuple):
-    """Samples of one element from one group of blocks that are shuffled together.
+    """Samples that belong to the same element and to the same shuffle group.
 
-    Without a block shuffle, the number of the group is -1.
+    A shuffle group consists of the blocks whose samples are shuffled together. Without a block shuffle, `group` is -1.
     """
 
     element: Element
@@ -87,7 +88,7 @@ class ReadAhead:
         return sum(window.first > element for window in self._windows) >= _WINDOWS_AHEAD
 
     def release(self, element: Element) -> None:
-        """Drop the windows whose elements were all delivered; `element` is the next one."""
+        """Drop the windows whose elements were all delivered. `element` is the next element to deliver."""
         self.position = element
         while self._windows and self._windows[0].last < element:
             _drop_records(self._windows.popleft().requests)
@@ -115,7 +116,7 @@ class ReadAhead:
 
 
 def _is_window_end(last: Segment, following: Segment, num_bytes: int) -> bool:
-    """Return True if a window of `num_bytes` is complete, so that segment `following` begins the next window.
+    """Return True if a window of `num_bytes` ends after segment `last`. Segment `following` then begins a new window.
 
     No window extends beyond its epoch, so that a window of a small dataset does not contain many epochs.
     """
@@ -152,7 +153,7 @@ def iterate_batches(
 
 
 def iterate_chunks(pipeline: CompiledPipeline, epoch: int, first: int, chunk_size: int) -> Iterator[Segment]:
-    """Yield the samples of the chunks of one epoch, from sample `first` on, before they are filtered."""
+    """Yield the unfiltered samples of one epoch, from sample `first` on, divided into chunks."""
     length = pipeline.length
     for number in count():
         start = first + number * chunk_size

@@ -105,7 +105,7 @@ def check_state(state: State, length: int | None, stop: int | None) -> None:
             )
     if state.passed > state.position:
         raise StateError(
-            "more samples passed the filter than were consumed",
+            "'passed' must not be greater than 'position', because only consumed samples can pass the filter",
             kind="bad_state",
             expected=f"at most {state.position}",
             found=f"{state.passed}",

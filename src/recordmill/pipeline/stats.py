@@ -268,7 +268,7 @@ class StatsCollector:
         self.pools.remove(pool)
 
     def _sum_counters(self, *counters: PoolCounters) -> tuple[int, float]:
-        """Return the largest worker count and the total wait time of all removed pools and the pools in `counters`."""
+        """Combine `counters` with those of removed pools: return the largest worker count and the total wait time."""
         workers = max([self.workers, *(len(pool.workers) for pool in counters)])
         return workers, self.worker_wait_s + sum(worker.waited_s for pool in counters for worker in pool.workers)
 

@@ -111,10 +111,10 @@ def _create_sample_tiles(sample: Sample, names: Sequence[str], options: TileOpti
     caption = format_caption(sample, options.classes)
     for name in shown:
         text = caption if len(shown) == 1 else f"{caption} · {name}".removeprefix(" · ")
-        yield Tile(_read_image(sample, name, options), text)
+        yield Tile(_render_image(sample, name, options), text)
 
 
-def _read_image(sample: Sample, name: str, options: TileOptions) -> Pixels | str:
+def _render_image(sample: Sample, name: str, options: TileOptions) -> Pixels | str:
     """Return the pixels of an image with its mask drawn over them, or a message if the image cannot be decoded."""
     value = sample.get(name)
     if value is None:
@@ -154,7 +154,7 @@ def is_image(value: Any) -> bool:
 
 
 def to_pixels(value: Any, spec: Image | None = None) -> Pixels:
-    """Convert an image array to uint8 pixels of shape (height, width, 1 or 3); `spec` describes its decoding."""
+    """Convert an image array, decoded with the options in `spec`, to uint8 pixels of shape (height, width, 1 or 3)."""
     array = np.asarray(value)
     if array.ndim not in (2, 3):
         raise FeatureError("the array is not an image", expected="2 or 3 dimensions", found=str(array.shape))

@@ -1,4 +1,4 @@
-"""Build the index of each shard, and save it with checksums and the JPEG entry points of its images."""
+"""Build and save the index of each shard, with checksums and the positions at which JPEG decoding can start."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from recordmill.types import FrameIndex, Ragged
 # Entry points are the positions in a JPEG image at which decoding can start. Their data is limited to this fraction of
 # the size of the image.
 _MAX_SHARE = 0.01
-# To limit memory, records are read and searched for entry points in chunks of about this many bytes.
+# The search for entry points reads records in chunks of about this many bytes, to limit memory use.
 _CHUNK_BYTES = 8 << 20
 
 

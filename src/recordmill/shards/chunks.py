@@ -17,7 +17,7 @@ _RECORD_ERRORS = (DamageError, FeatureError, LimitError, ImageError)
 
 
 def split_by_bytes(lengths: NDArray[np.int64], max_records: int, max_bytes: int) -> Iterator[range]:
-    """Yield ranges of at most `max_records` records and `max_bytes` bytes. A larger record has a range of its own."""
+    """Yield ranges of up to `max_records` records and `max_bytes` bytes. A record over `max_bytes` is yielded alone."""
     ends = np.cumsum(lengths)
     start = 0
     while start < len(ends):

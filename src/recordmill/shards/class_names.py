@@ -10,7 +10,7 @@ from recordmill.storage.base import Storage
 
 # Name of the file with one class name per line, in the order of the label numbers.
 LABELS_FILE = "labels.txt"
-# A larger file is not a list of class names.
+# Files with more bytes than this are ignored, because they are too large for a list of class names.
 _MAX_BYTES = 16 << 20
 _NUMBERED_LINE = re.compile(r"(\d+):(.*)", re.DOTALL)
 
@@ -44,7 +44,7 @@ def read_labels_file(storage: Storage, path: str) -> list[str] | None:
 
 
 def parse_labels(data: bytes) -> list[str] | None:
-    """Parse one class name per line, or ``number:name`` as TF-Slim writes it; return None for other content."""
+    """Parse lines with one class name each, or ``number:name`` lines as in TF-Slim; return None for other content."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -63,7 +63,7 @@ def parse_labels(data: bytes) -> list[str] | None:
 
 
 def format_labels(classes: Sequence[str]) -> bytes | None:
-    """Return the content of a ``labels.txt`` with these names; None if `parse_labels` could not read them back."""
+    """Return the content of a ``labels.txt`` file; None if `parse_labels` would not return the same class names."""
     lists = (classes, [f"{number}:{name}" for number, name in enumerate(classes)])
     for lines in lists:
         data = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")

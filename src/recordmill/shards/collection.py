@@ -45,15 +45,15 @@ _MAX_SCANS = 8
 _MAX_REMOTE_SCANS = 32
 # Maximum size of the payloads from which `open` infers a schema. It is small, because the caller waits for `open`.
 _SAMPLE_BYTES = 16 << 20
-# Default size in bytes of the blocks that are shuffled as units if the shards are remote. The size is smaller than the
-# limit for one request, so that a block whose records are slightly larger than average still needs only one request.
+# Default size in bytes of a block for `shuffle(block=...)` if the shards are remote. A block should need only one
+# request. The size is below the limit of 8 MiB per request, because some blocks have larger records than the average.
 _BLOCK_BYTES = 7 << 20
 # If the mean record size in bytes is at least this, the allocator is configured to keep freed memory for reuse.
 _LARGE_RECORD_BYTES = 16 << 10
 
 
 class ShardCollection:
-    """Examples of many shards of one format.
+    """One sequence of the examples in many shards. All shards must have the same format.
 
     Can be pickled, used after a fork and read by several threads.
 
@@ -129,7 +129,7 @@ class ShardCollection:
         )
         self._plan: tuple[int, Any] | None = None
         self._frame_table: _core.FrameTable | None = None
-        self._is_damaged = False  # Determined when the frame table is built.
+        self._is_damaged = False  # `_locate_frames` sets this when it builds the frame table.
         self._entry_tables: dict[int, EntryPointTables | None] = {}
         # Frames of remote shards that will be read soon, in the order of their requests.
         self._ahead: list[FramesAhead] = []
@@ -153,7 +153,7 @@ class ShardCollection:
 
     @property
     def default_block(self) -> int:
-        """Default number of records per block, if blocks are shuffled as units; 1 to shuffle single records."""
+        """Default number of records per block for `shuffle`. It is 1 for local shards: single records are shuffled."""
         if not self.is_remote:
             return 1
         return min(max(_BLOCK_BYTES // self.mean_bytes, 1), max(len(self), 1))
@@ -233,7 +233,7 @@ class ShardCollection:
     def _open_sources(
         self, used: Sequence[int], shards: Sequence[OpenShard], which: Ints, frames: Sequence[Any]
     ) -> list[_core.Source]:
-        """Return the sources from which frames are read. Frames of remote shards are requested now, if necessary."""
+        """Return one native source per shard. Download frames of remote shards that were not requested ahead."""
         if not self.storage.is_remote or not used:
             return [shard.source for shard in shards]
         keep_freed_memory()  # Responses have similar sizes, so the next response can reuse the freed memory.
@@ -242,17 +242,17 @@ class ShardCollection:
         return fetch_sources(shards, (numbers, which, frames[0], frames[1]), list(self._ahead), limit)
 
     def request_ahead(self, positions: Ints) -> Callable[[], None]:
-        """Request frames that will be read soon from remote storage; return a function that drops the requests."""
+        """Request frames from remote storage before they are needed; return a function that discards the requests."""
         (which, used), _, *frames = self._locate_frames(positions)
         shards = [self.readers[number].shard for number in used]
         ahead = FramesAhead(np.asarray(used, np.int64), shards, which, frames[0], frames[1])
         self._ahead.append(ahead)
 
-        def drop() -> None:
+        def discard_requests() -> None:
             self._ahead.remove(ahead)
             ahead.drop()
 
-        return drop
+        return discard_requests
 
     def _read_shard_by_shard(
         self, read: Callable[..., Any], positions: NDArray[np.int64] | range, schema: Schema
@@ -283,7 +283,7 @@ class ShardCollection:
         return _fetch_from_shards(shards, which, rows, frames, verify=self.verify)
 
     def entry_points(self, positions: NDArray[np.int64] | range, feature: str) -> Ragged | None:
-        """Return the saved entry points of the images at the given positions; None if there are none."""
+        """Return the saved positions at which JPEG decoding can start, for each image; None if none are saved."""
         (which, used), rows, *_ = self._locate_frames(positions)
         tables_of_shards = [self._load_entry_point_tables(int(shard)) for shard in used]
         if not any(tables is not None and feature in tables.features for tables in tables_of_shards):
@@ -304,7 +304,7 @@ class ShardCollection:
         return self._entry_tables[shard]
 
     def _locate_frames(self, positions: NDArray[np.int64] | range) -> tuple[Any, ...]:
-        """Locate each record: return its shard, its position in this shard, and the location of its frame.
+        """Locate records: return the shard of each record, the position in that shard, and the byte range of the frame.
 
         Returns ((positions in the list of used shards, used shards), positions in the shards, offsets, lengths,
         checksums). All except the used shards have one entry per record.
@@ -527,7 +527,7 @@ def open_readers(
 
 
 def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Storage) -> list[RecordmillError | None]:
-    """Load or build the index of each shard, in parallel if possible. Return the first damage of each shard or None."""
+    """Load or build all indexes, in parallel if possible. Return the first error of each shard, or None if intact."""
     if not storage.is_remote and all(map(storage.exists, map(sidecar_path, names))):
         return [_load_index_and_find_damage(reader) for reader in readers]
     import hashlib  # noqa: F401 (Scans use it in threads; an import there may find no free file descriptor.)
@@ -537,12 +537,12 @@ def _load_indexes(readers: list[ShardReader], names: Sequence[str], storage: Sto
     try:
         if not is_near_descriptor_limit():
 
-            def load(number: int) -> RecordmillError | None:
+            def load_and_find_damage(number: int) -> RecordmillError | None:
                 return _load_index_and_find_damage(readers[number])
 
             if storage.is_remote:
-                return map_in_daemons(load, len(readers), _MAX_REMOTE_SCANS)
-            return map_range(load, len(readers), _MAX_SCANS)
+                return map_in_daemons(load_and_find_damage, len(readers), _MAX_REMOTE_SCANS)
+            return map_range(load_and_find_damage, len(readers), _MAX_SCANS)
     except OSError as error:
         if error.errno != errno.EMFILE:
             raise

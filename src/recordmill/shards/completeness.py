@@ -1,4 +1,4 @@
-"""Select the shards that paths refer to, and check that whole datasets are complete.
+"""Select the shards that paths refer to. If paths name a whole dataset, check that the dataset is complete.
 
 A whole dataset is named by a folder, by a prefix, or by a pattern that matches every name in a manifest. Explicit files
 and narrower patterns name a part of a dataset, which is not checked.
@@ -97,7 +97,7 @@ class Selection:
         return {path: shard.num_records for path, shard in self._map_manifest_entries().items() if path in missing}
 
     def keep_complete(self) -> None:
-        """Remove foreign and replaced files from `files`."""
+        """Drop the paths in `foreign` and `replaced` from the list `files`."""
         excluded = {*self.foreign, *self.replaced}
         self.files = [path for path in self.files if path not in excluded]
 
@@ -113,7 +113,7 @@ class Selection:
             raise interrupted_commit_error(storage, prefix)
 
     def raise_if_incomplete(self) -> None:
-        """Raise IncompleteDatasetError if shards are missing, foreign or replaced."""
+        """Raise IncompleteDatasetError if `missing`, `foreign` or `replaced` lists a shard."""
         shards = self.missing + self.foreign + self.replaced
         if shards:
             raise IncompleteDatasetError(
@@ -268,7 +268,7 @@ def _select_without_listing(name: str, storage: Storage) -> Selection:
 
 
 def _select_file(path: str, storage: Storage, has_journal: Callable[[str], bool]) -> Selection:
-    """Select one file. The selection is complete only if a dataset consists of this file alone."""
+    """Select one file. It is complete if its dataset has no other shards and the commit was not interrupted."""
     interrupted = list(filter(has_journal, find_possible_prefixes(path)))
     manifest = load_manifest(storage, manifest_path(path)) if storage.exists(manifest_path(path)) else None
     is_dataset = manifest is not None and [shard.name for shard in manifest.shards] == [os.path.basename(path)]
@@ -284,7 +284,8 @@ def _select_pattern(files: list[str], name: str, storage: Storage) -> Selection:
 
     folders = dict.fromkeys(map(os.path.dirname, files)) or [folder]
     merged = _merge_selections([_select_in_folder(files, folder, matches_pattern, storage) for folder in folders])
-    merged.files = files  # in natural order
+    # Merging grouped the files by folder. Restore the natural order of `files`.
+    merged.files = files
     return merged
 
 
@@ -300,7 +301,7 @@ def _select_prefix(destination: str, storage: Storage) -> Selection:
 def _select_in_folder(
     files: Sequence[str], folder: str, is_selected: Callable[[str], bool], storage: Storage
 ) -> Selection:
-    """Select the files in one folder, and compare them with its manifests and with the totals in their names."""
+    """Select the files in one folder, and find the problems of their datasets, such as missing shards."""
     selection = Selection([path for path in files if os.path.dirname(path) == folder])
     present = storage.list_names(folder)
     for prefix in find_journals(folder, present):
@@ -326,7 +327,7 @@ def _select_in_folder(
 def _compare_with_manifests(
     selection: Selection, folder: str, names: Sequence[str], is_selected: Callable[[str], bool], storage: Storage
 ) -> tuple[set[str], bool]:
-    """Add the manifests of wholly selected datasets to a selection, and the missing shards of these datasets.
+    """For each wholly selected dataset, add the manifest and the missing shards to `selection`.
 
     A dataset is wholly selected if `is_selected` is true for the names of all its shards, including missing ones.
     Returns the selected shards that a manifest lists, and True if a dataset is selected only in part.
@@ -369,7 +370,7 @@ def _find_missing_by_totals(
     for shards in sorted(count_shards(paths), key=lambda shards: -len(shards.paths)):
         counted.update(shards.paths)
         if largest.setdefault(shards.key, shards) is not shards:
-            # A larger group of shards has another total in its names, so these shards belong to another run.
+            # A group with another total in its names has as many shards or more. So this group is from another run.
             selection.foreign += shards.paths
             continue
         named = [path for path in shards.missing if is_selected(os.path.basename(path))]

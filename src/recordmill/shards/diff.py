@@ -138,15 +138,15 @@ def diff(
     sides = [_HashedDataset(list_paths(paths), allow_incomplete=allow_incomplete) for paths in (a, b)]
     with sides[0].hashes as first, sides[1].hashes as second:
         for side in sides:
-            side.read(limits, verify=verify)
+            side.hash_records(limits, verify=verify)
         only: tuple[list[Rows], list[Rows]] = ([], [])
         counts = [0, 0]
         for unmatched in iterate_unmatched(first, second):
             for number, rows in enumerate(unmatched):
                 counts[number] += len(rows)
-                only[number].append(_select_first_records(rows))
+                only[number].append(_select_rows_to_list(rows))
         listed = [
-            side.locate_records(_select_first_records(np.concatenate(rows)))
+            side.locate_records(_select_rows_to_list(np.concatenate(rows)))
             for side, rows in zip(sides, only, strict=True)
         ]
         differ = any(counts)
@@ -174,7 +174,7 @@ class _HashedDataset:
         self.schema: Schema = Schema({})
         self.is_inferred = True
 
-    def read(self, options: Mapping[str, Any], *, verify: bool) -> None:
+    def hash_records(self, options: Mapping[str, Any], *, verify: bool) -> None:
         """Hash all records."""
         for number, reader in enumerate(open_readers(self._files, options, self._storage, verify=verify)):
             self._shards.append(describe_path(reader.path))
@@ -198,11 +198,11 @@ class _HashedDataset:
             self.schema = infer_features(reader.shard, codec, sidecar=sidecar, verify=verify).schema
 
     def locate_records(self, rows: Rows) -> list[tuple[str, int]]:
-        """Return the path of the shard and the position of the record for each row of `rows`."""
+        """Convert `rows` to pairs of shard path and record position."""
         return [(self._shards[row["shard"]], int(row["record"])) for row in rows]
 
 
-def _select_first_records(rows: Rows) -> Rows:
+def _select_rows_to_list(rows: Rows) -> Rows:
     return rows[np.lexsort((rows["record"], rows["shard"]))[:_MAX_LISTED]]
 
 

@@ -166,7 +166,7 @@ class EntryPointWriter:
             self._file.write(MAGIC)
 
     def append(self, first_record: int, columns: Sequence[Ragged]) -> None:
-        """Add the entry point tables of consecutive records. A feature has one column, and a record has one row."""
+        """Add the entry point tables of consecutive records: one column per feature, one row per record."""
         lengths = np.stack([np.diff(column.row_splits) for column in columns], axis=1).reshape(-1)
         rows = list(columns[0]) if len(columns) == 1 else [table for row in zip(*columns, strict=True) for table in row]
         non_empty = np.flatnonzero(lengths)
@@ -176,14 +176,14 @@ class EntryPointWriter:
             self._file.write(b"".join(rows))
 
     def finish(self) -> str | None:
-        """Commit the file and return its path. If no record has a table, discard the file and return None."""
+        """Commit the file and return its path. If all entry point tables are empty, discard it and return None."""
         keys, lengths = (np.concatenate([np.zeros(0, np.int64), *parts]) for parts in (self._keys, self._lengths))
         if self._file is None or not len(keys):
             self.discard()
             return None
         splits = len(MAGIC) + np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         start = int(splits[-1]) + -int(splits[-1]) % 8
-        text = json.dumps(self._build_description(), separators=(",", ":")).encode()
+        text = json.dumps(self._build_json_description(), separators=(",", ":")).encode()
         body = keys.astype("<i8").tobytes() + splits.astype("<i8").tobytes() + text
         body += start.to_bytes(8, "little") + len(text).to_bytes(4, "little")
         self._file.write(bytes(start - int(splits[-1])) + body + _core.crc32c(body).to_bytes(4, "little"))
@@ -192,7 +192,7 @@ class EntryPointWriter:
         self._storage.sync_folder(os.path.dirname(self._file.path))
         return self._file.path
 
-    def _build_description(self) -> dict[str, Any]:
+    def _build_json_description(self) -> dict[str, Any]:
         shard, stored = self._shard, self._shard.source.num_stored_bytes or 0
         return {
             "format": shard.format.name,
@@ -209,7 +209,7 @@ class EntryPointWriter:
 
 
 def _create_entry_point_file(shard: OpenShard) -> tuple[Storage, OutputFile | None]:
-    """Create the entry point file in the first writable location, and return its storage and the file.
+    """Create the entry point file in the first writable location. Return the storage of this location, and the file.
 
     If no location is writable, the file is None.
     """

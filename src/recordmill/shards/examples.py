@@ -58,7 +58,7 @@ def serialize_examples(
     first: int,
     known: Schema | None,
 ) -> Ragged:
-    """Serialize examples. The first of them becomes the record at position `first` of the writer.
+    """Serialize examples. `first` is the position of the first example among all records of the writer.
 
     Parameters
     ----------
@@ -90,8 +90,8 @@ def serialize_examples(
         return codec.serialize(examples, schema, first, known)
     except (FeatureError, LimitError) as caught:
         error = caught
-    # Examples are serialized column by column, so the error may belong to a later record than the first invalid one.
-    # Bisection finds the first: serializing `num_valid` examples succeeds, serializing `num_invalid` fails.
+    # Examples are serialized column by column, so the reported example may not be the first invalid one. Bisection
+    # finds the first invalid example: serializing `num_valid` examples succeeds, and serializing `num_invalid` fails.
     num_valid, num_invalid = 0, len(examples)
     while num_invalid - num_valid > 1:
         count = (num_valid + num_invalid) // 2

@@ -66,8 +66,8 @@ class ShardFile:
         self.paths, self.storage = tuple(paths), storage
         # `store_identity` sets `identity` and `seek_points` when the index of the shard is loaded.
         self.identity: Identity | None = None
-        # If True, the files are reopened without being checked for changes. After `__init__`, this is True for remote
-        # storage, which detects changes itself.
+        # If True, the files are opened without a check for changes. The value is `is_known` during `__init__`. Later it
+        # is True only for remote storage, because remote storage detects changes itself.
         self._is_known = is_known
         self.seek_points: bytes | None = None
         self._options = dict(options)
@@ -139,8 +139,8 @@ class ShardFile:
                 stored = shard.source.num_stored_bytes or 0
                 if (stored, compute_probes(shard.source, stored)) != self.identity:
                     raise _shard_changed_error(shard.name, "replaced")
-        # File ids and times are compared only with those that the same process has read. After unpickling, another
-        # machine may read a copy of the shard, with other ids and times.
+        # File ids and times are compared only within one process. After unpickling, another machine may read a copy of
+        # the shard, and the copy has different ids and times.
         stats = [self.storage.stat(path) for path in paths]
         if self._stats is not None and self._process == os.getpid() and stats != self._stats:
             raise _shard_changed_error(paths[0], "replaced")

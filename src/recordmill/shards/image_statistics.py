@@ -56,7 +56,7 @@ class ImageCollector:
 
     @classmethod
     def create_for(cls, values: Ragged) -> ImageCollector | None:
-        """Return an empty collector if most `values` look like image files and a header can be read, or else None."""
+        """Return an empty collector. Return None if most `values` are not image files or no header can be read."""
         return cls() if are_mostly_images(values) and _read_image_sizes(values).any() else None
 
     def add(self, files: Ragged) -> NDArray[np.int64]:

@@ -95,17 +95,17 @@ def _compare_with_sidecar(sidecar: Sidecar, shard: OpenShard) -> Condition | Non
         return "truncated" if is_truncated(sidecar, shard.source) else None
     if has_equal_blocks(sidecar, shard.source):
         return "intact" if stored == sidecar.num_stored_bytes else "appended"
-    # Some blocks of the shard changed. If the size is the same, either bits flipped, or another shard has replaced the
-    # shard. A sidecar with payload checksums is used in both cases, because each payload is compared when it is read.
-    # A sidecar without them is used only if at least one block is unchanged, and a scan does not find an intact shard
-    # with other offsets.
+    # Some blocks of the shard changed. If the size is the same, either bits flipped, or the file was replaced. In both
+    # cases, a sidecar with payload checksums is used, because each payload is checked when it is read. A sidecar
+    # without payload checksums is used only if at least one block is unchanged. It is not used if a scan finds an
+    # intact shard with different frame offsets.
     is_same = sidecar.checksums is not None or (
-        has_any_equal_block(sidecar, shard.source) and not _has_other_frames(shard, sidecar.index)
+        has_any_equal_block(sidecar, shard.source) and not _is_intact_with_other_offsets(shard, sidecar.index)
     )
     return "damaged" if stored == sidecar.num_stored_bytes and is_same else None
 
 
-def _has_other_frames(shard: OpenShard, index: FrameIndex) -> bool:
+def _is_intact_with_other_offsets(shard: OpenShard, index: FrameIndex) -> bool:
     """Return True if a shard is intact, but its frames have other offsets than those in the index."""
     offsets, _, _, faults = _core.scan(shard.source, shard.format.framing.kind)
     return not faults and not np.array_equal(np.asarray(offsets), index.offsets)

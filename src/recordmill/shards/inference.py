@@ -76,7 +76,7 @@ def infer_features(
     sidecar: Sidecar | None = None,
     verify: bool = True,
 ) -> InferredFeatures:
-    """Infer features from the first records that can be parsed. If there are none, the result contains the fault."""
+    """Infer features from the first records that can be parsed. If none can be parsed, `fault` of the result is set."""
     payloads = read_first_payloads(shard, num_records, num_bytes, sidecar=sidecar, verify=verify)
     inference = codec.infer_features(payloads)
     if inference.fault is None:

@@ -23,10 +23,11 @@ from recordmill.shards.sidecar import Sidecar, has_any_equal_block
 from recordmill.shards.verify import STREAM_FAULTS, Inspection, choose_codec, find_index, inspect_shard
 from recordmill.types import Fault, FrameIndex, Ragged
 
-# Each of these faults damages exactly one record, but not its length. So the start of the next record is known.
+# Each of these faults damages exactly one record. The length of the record is readable, so the start of the next
+# record is known.
 ONE_RECORD = ("payload_checksum", "sidecar_checksum", "bad_payload", "bad_padding", "record_too_long")
 _KNOWN_END = (*ONE_RECORD, *STREAM_FAULTS)
-# If a larger share of the payloads cannot be parsed, the records are assumed to be of several types, not damaged.
+# If more than this share of the payloads cannot be parsed, assume records of several types instead of damage.
 _MAX_UNPARSED = 0.25
 # Maximum number of frames that one native call finds in a damaged area.
 _SEARCH_RECORDS = 64
@@ -68,10 +69,10 @@ class IntactRecords:
 def find_intact_records(shard: OpenShard, payload: str | None) -> IntactRecords:
     """Find the records of a shard that can be copied; `payload` has the same meaning as in `verify`."""
     index = find_index(shard)
-    inspection = _choose_codec_and_inspect(shard, index, payload)
-    if index is not None and _describes_other_file(inspection, index):
+    inspection = _choose_codec_and_inspect_shard(shard, index, payload)
+    if index is not None and _is_index_of_replaced_file(inspection, index):
         index = None
-        inspection = _choose_codec_and_inspect(shard, index, payload)
+        inspection = _choose_codec_and_inspect_shard(shard, index, payload)
     num_unparsed = _count_unparsed(inspection)
     if payload == "auto" and num_unparsed > _MAX_UNPARSED * (len(inspection.intact) + num_unparsed):
         inspection = inspect_shard(shard, index, None)
@@ -80,7 +81,7 @@ def find_intact_records(shard: OpenShard, payload: str | None) -> IntactRecords:
         return _add_hidden_records(_add_padded_records(records))
 
 
-def _choose_codec_and_inspect(shard: OpenShard, index: ShardIndex | None, payload: str | None) -> Inspection:
+def _choose_codec_and_inspect_shard(shard: OpenShard, index: ShardIndex | None, payload: str | None) -> Inspection:
     # A record with a correct checksum is intact, even if its payload cannot be parsed.
     is_checked = shard.format.framing.has_checksum or _has_all_checksums(index)
     codec = None if is_checked and payload == "auto" else choose_codec(shard, index, payload)
@@ -93,8 +94,8 @@ def _has_all_checksums(index: ShardIndex | None) -> bool:
     return len(index.sidecar.checksums) == index.sidecar.num_records
 
 
-def _describes_other_file(inspection: Inspection, index: ShardIndex) -> bool:
-    """Return True if the index was written for an earlier shard of the same size, which has been replaced."""
+def _is_index_of_replaced_file(inspection: Inspection, index: ShardIndex) -> bool:
+    """Return True if the index describes an earlier file that was replaced by a shard of the same size."""
     if index.condition != "damaged" or inspection.num_faults <= len(inspection.intact):
         return False
     with native_errors(inspection.shard.name):
@@ -102,7 +103,7 @@ def _describes_other_file(inspection: Inspection, index: ShardIndex) -> bool:
 
 
 def find_end(inspection: Inspection) -> int:
-    """Return the end offset of the uncompressed shard.
+    """Return the offset at which the shard ends, in decompressed bytes.
 
     This is the maximum of the number of readable bytes, the end of the index, and the offsets of stream faults.
     """
@@ -134,7 +135,7 @@ def _list_damaged_areas(inspection: Inspection) -> Iterator[DamagedArea]:
 
 
 def _add_hidden_records(records: IntactRecords) -> IntactRecords:
-    """Add the records that begin inside damaged frames, and remove frames in which other records begin.
+    """Add the records that begin inside damaged frames. Remove frames that contain the start of another record.
 
     `verify` skips a damaged frame as a whole. In a format without checksums, a frame whose length is damaged may look
     intact although it contains other records.
@@ -157,8 +158,8 @@ def _may_hide_records(area: DamagedArea, num_indexed_bytes: int, starts: NDArray
     """Return True if an area may contain records at offsets where `verify` does not look for them."""
     if area.start < num_indexed_bytes or all(fault.kind in _KNOWN_END for fault in area.faults):
         return False
-    # After a single damaged header, `verify` searches all bytes. If an area has several faults, `verify` may have
-    # skipped whole frames.
+    # If `starts` is None, search only areas with several faults, in which `verify` may have skipped whole frames. After
+    # a single damaged header, `verify` has already searched every byte for the next record.
     return starts is not None or len(area.faults) > 1
 
 
@@ -274,7 +275,7 @@ def _add_padded_records(records: IntactRecords) -> IntactRecords:
     inspection = records.inspection
     if not any(fault.kind == "bad_padding" for fault in inspection.faults):
         return records
-    added = [frame for frame in _find_padded_frames(inspection) if _is_payload_intact(inspection, frame)]
+    added = [frame for frame in _find_frames_with_bad_padding(inspection) if _is_payload_intact(inspection, frame)]
     starts = np.array([offset for offset, _ in added], np.int64)
     ends = starts + np.array([length for _, length in added], np.int64)
 
@@ -287,8 +288,8 @@ def _add_padded_records(records: IntactRecords) -> IntactRecords:
     return IntactRecords(inspection, _merge_frames(records.frames, added), areas)
 
 
-def _find_padded_frames(inspection: Inspection) -> Iterator[tuple[int, int]]:
-    """Yield the frames in which a scan finds no fault, but which `verify` does not count as intact.
+def _find_frames_with_bad_padding(inspection: Inspection) -> Iterator[tuple[int, int]]:
+    """Yield the frames that a scan accepts and `verify` rejects. Only `verify` checks the padding.
 
     A frame directly before other damage is omitted. Bytes may have been inserted into its payload, so that the bytes at
     the position of the padding belong to the payload.
@@ -305,7 +306,7 @@ def _find_padded_frames(inspection: Inspection) -> Iterator[tuple[int, int]]:
 
 
 def _matches_index(offsets: NDArray[np.int64], lengths: NDArray[np.int64], sidecar: Sidecar) -> NDArray[np.bool_]:
-    """Return a mask: True for frames that are in the index with the same length, or begin after the index ends."""
+    """Return a mask of the frames that the index lists with the same length, or that begin after the indexed bytes."""
     if not sidecar.num_records:
         return np.ones(len(offsets), np.bool_)
     rows = np.minimum(np.searchsorted(sidecar.index.offsets, offsets), sidecar.num_records - 1)
@@ -329,7 +330,7 @@ def _is_payload_intact(inspection: Inspection, frame: tuple[int, int]) -> bool:
 
 
 def _merge_frames(frames: FrameIndex, added: list[tuple[int, int]]) -> FrameIndex:
-    """Return `frames` together with the (offset, length) pairs in `added`, in ascending order."""
+    """Add frames, given as (offset, length) pairs, and sort all frames by offset."""
     columns = np.array(added, np.int64).reshape(-1, 2)
     offsets = np.concatenate((frames.offsets, columns[:, 0]))
     lengths = np.concatenate((frames.lengths, columns[:, 1]))

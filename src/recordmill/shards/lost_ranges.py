@@ -105,7 +105,7 @@ def _select_faults(area: DamagedArea, start: int, stop: int) -> list[Fault]:
     """Return the faults between two offsets of a damaged area; if there are none, return all faults of the area."""
 
     def is_in_range(fault: Fault) -> bool:
-        # A stream fault has the offset at which the readable bytes end. This offset may equal `stop`.
+        # The offset of a stream fault is the end of the readable bytes. It may equal `stop`, so `stop` is included.
         end = stop + (fault.kind in STREAM_FAULTS)
         return fault.offset is not None and start <= fault.offset < end
 

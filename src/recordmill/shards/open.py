@@ -158,7 +158,7 @@ def _read_head_before_damage(source: _core.Source, name: str) -> tuple[bytes, Re
 
 
 def _detect_format(head: bytes, num_bytes: int | None, declared: Format | None) -> Format | None:
-    """Detect the format of uncompressed bytes; if several fit, prefer the declared one."""
+    """Detect the format from uncompressed bytes. If the bytes fit the declared format, return the declared format."""
     if declared is not None and declared.looks_like(head, num_bytes):
         return declared
     return detect_format(head, num_bytes)

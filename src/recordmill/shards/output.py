@@ -90,7 +90,7 @@ def frame_payloads(format_: Format, payloads: Ragged | list[bytes]) -> FramedRec
 
 
 def frame_columns(format_: Format, kind: _core.PayloadKind, num_records: int, columns: Sequence[Any]) -> FramedRecords:
-    """Serialize and frame the records in `columns` in one native call, which avoids a copy of the payloads."""
+    """Serialize records and add headers, checksums and padding. One native call does both without copying payloads."""
     return _build_framed_records(lambda: _core.serialize_frames(kind, num_records, columns, format_.framing.kind))
 
 
@@ -109,7 +109,7 @@ def _build_framed_records(frame: Callable[[], tuple[_core.Block, _core.Block, _c
 
 
 def distribute_records(records: FramedRecords, num_parts: int) -> Iterator[FramedRecords]:
-    """Yield `num_parts` parts: part ``i`` has the records ``i``, ``i + num_parts`` and so on. Omit empty parts."""
+    """Divide records into parts: part ``i`` has the records ``i``, ``i + num_parts`` and so on. Skip empty parts."""
     if num_parts == 1:
         yield records
         return
@@ -170,7 +170,7 @@ class ShardOutput:
             raise ValueError(f"index must be 'auto' or 'never', got {index!r}")
         self.path, self.format = path, format_
         self.num_records = 0
-        self.num_bytes = 0  # before compression
+        self.num_bytes = 0  # Uncompressed size of the shard.
         self._storage, self._overwrite, self._index_mode = storage, overwrite, index
         self._compression = compression
         self._compressor = None if compression is None or file is not None else Compressor(compression, level)
@@ -179,7 +179,7 @@ class ShardOutput:
         self._file = storage.create_output(path, overwrite=overwrite) if file is None else file
         self.is_finished = file is not None
         self._sidecar: OutputFile | None = None
-        # Used instead of `_sidecar` if no file can be written beside the shard.
+        # A sidecar in the cache of this machine. It is written if no sidecar can be written beside the shard.
         self._cached_sidecar: OutputFile | None = None
         self._foreign_index: OutputFile | None = None
         self.warnings: list[str] = []
@@ -275,7 +275,8 @@ class ShardOutput:
         with native_errors(self.path):
             source = self._storage.open([temporary], self._compression, self.num_bytes + 1)
             if self._compression is not None and saves_index:
-                _core.scan(source, self.format.framing.kind)  # The scan collects seek points.
+                # `build_sidecar` saves the seek points that this scan collects.
+                _core.scan(source, self.format.framing.kind)
             shard = OpenShard((temporary,), source, self.format, self._compression, self._storage)
             sidecar = build_sidecar(shard, self.index, self.num_bytes)
         if saves_index:
@@ -308,7 +309,7 @@ class ShardOutput:
         )
 
     def list_renames(self) -> list[Rename]:
-        """Return the renames that give the prepared files their final names, the shard first."""
+        """Return the renames of the prepared files from temporary to final names. The shard is renamed first."""
         files = [(self._file, False), (self._foreign_index, False), (self._sidecar, True)]
         return [
             Rename(os.path.basename(file.temporary), os.path.basename(file.path), self._overwrite or optional, optional)
@@ -321,7 +322,7 @@ class ShardOutput:
         return [os.path.basename(path) for path in companion_paths(self.path, self.format if self._overwrite else None)]
 
     def finish_commit(self, failed: Mapping[str, WriteError]) -> None:
-        """Commit the sidecar in the cache; handle the error if the sidecar beside the shard could not be renamed."""
+        """Remove stale cached indexes, handle a failed rename of the sidecar, and commit the sidecar in the cache."""
         remove_cached_indexes(self.path)
         path = sidecar_path(self.path)
         if path in failed:
@@ -363,9 +364,10 @@ class FinishedFile:
 
 
 def companion_paths(path: str, format_: Format | None = None) -> list[str]:
-    """Return the paths of the files that belong to a shard: the sidecar, the JPEG entry points and the foreign index.
+    """Return the paths of the files that belong to a shard: the sidecar, the entry point file and the foreign index.
 
-    The foreign index is omitted if `format_` is None or has no foreign index.
+    The entry point file lists the offsets in JPEG images at which decoding can start. The foreign index is omitted if
+    `format_` is None or has no foreign index.
     """
     paths = [sidecar_path(path, suffix) for suffix in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX)]
     if format_ is not None and format_.index is not None:
@@ -374,9 +376,9 @@ def companion_paths(path: str, format_: Format | None = None) -> list[str]:
 
 
 def remove_cached_indexes(path: str) -> None:
-    """Remove the sidecar and the JPEG entry points of a shard from the cache of this machine."""
+    """Remove the sidecar of a shard, and its file of JPEG entry points, from the cache of this machine."""
     for suffix in (SIDECAR_SUFFIX, ENTRY_POINTS_SUFFIX):
-        # A stale file in a cache that cannot be written to is harmless: it does not match the new shard.
+        # Ignore a cache that cannot be written to. Readers detect that a stale file does not match the new shard.
         with contextlib.suppress(WriteError):
             LOCAL.remove(cache_path(path, suffix))
 
@@ -415,13 +417,13 @@ class SingleShardSink:
 
     def append(self, records: FramedRecords, keys: list[int | str]) -> None:
         """Append records to the shards."""
-        self._create_output_once().append(records, keys)
+        self._find_or_create_output().append(records, keys)
 
     def finish(self) -> None:
         """Write the shard to disk (fsync), even if it has no records."""
-        self._create_output_once().finish()
+        self._find_or_create_output().finish()
 
-    def _create_output_once(self) -> ShardOutput:
+    def _find_or_create_output(self) -> ShardOutput:
         if not self.outputs:
             self.outputs.append(self._open_output(self._path))
         return self.outputs[0]

@@ -26,7 +26,7 @@ def parse_payloads(
     payload: str,
     threads: int = 1,
 ) -> dict[str, Any]:
-    """Parse payloads in memory into columns, as in the batches of a `Dataset`.
+    """Parse payloads that are in memory. Return a dict of columns, like a batch of a `Dataset`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Parse payloads to columns. The schema of the columns is exact: each feature has one data type."""
+"""Parse payloads to columns. Divide the records if the data type of a feature differs between them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class ParsedRecords:
 
     @property
     def schema(self) -> Schema:
-        """The features of the records."""
+        """Schema with the feature of each column."""
         return Schema({name: column.feature for name, column in self.columns.items()})
 
 
@@ -96,7 +96,7 @@ def parse_exactly(codec: PayloadCodec, payloads: Ragged, names: Collection[str] 
     if found.fault is not None:
         raise PayloadError(f"the payload is not a valid {codec.name} message: {found.fault}", kind="bad_payload")
     if len(payloads) > 1 and _needs_several_schemas(found, names):
-        return _split_and_parse(codec, payloads, names)
+        return _parse_in_halves(codec, payloads, names)
     parsed = _parse_columns(codec, payloads, found.schema, names)
     for name, column in parsed.columns.items():
         num_present = found.features[name].num_present
@@ -105,12 +105,12 @@ def parse_exactly(codec: PayloadCodec, payloads: Ragged, names: Collection[str] 
     if codec.name == "irheader":
         flags = _parse_columns(codec, payloads, Schema({"flag": Feature("int64")}), None).columns["flag"].numbers() > 0
         if flags.any() and not flags.all():
-            return _split_and_parse(codec, payloads, names)
+            return _parse_in_halves(codec, payloads, names)
         parsed.has_label_arrays = bool(flags.any())
     return [parsed]
 
 
-def _split_and_parse(codec: PayloadCodec, payloads: Ragged, names: Collection[str] | None) -> list[ParsedRecords]:
+def _parse_in_halves(codec: PayloadCodec, payloads: Ragged, names: Collection[str] | None) -> list[ParsedRecords]:
     middle = len(payloads) // 2
     return parse_exactly(codec, payloads[:middle], names) + parse_exactly(codec, payloads[middle:], names)
 

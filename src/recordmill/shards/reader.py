@@ -34,8 +34,8 @@ _MAX_BYTES_PER_READ = 8 << 20
 # Without an index, the mean record size is estimated from this many records.
 _NUM_ESTIMATION_RECORDS = 8
 
-# Limits for the records that `PayloadReader` reads ahead. After a seek it reads one record, then twice as many each
-# time up to these limits.
+# Limits for the records that `PayloadReader` reads ahead. The first read after a seek reads one record. Each further
+# read doubles the number of records, up to these limits.
 _MAX_RECORDS_AHEAD = 256
 _MAX_BYTES_AHEAD = 4 << 20
 # Records of at least this many bytes are read one by one, each into its own object. Shorter records are read together.
@@ -72,7 +72,7 @@ def resolve_position(position: int, num_records: int) -> int:
 
 
 def records_per_read(shard: OpenShard, index: FrameIndex | None = None) -> int:
-    """Return the number of records to read at once, so that they have about `_MAX_BYTES_PER_READ` bytes."""
+    """Return the number of records per read: about `_MAX_BYTES_PER_READ` bytes, at most `_MAX_RECORDS_PER_READ`."""
     lengths = _read_first_lengths(shard) if index is None else index.lengths
     mean = int(lengths.mean()) if len(lengths) else 0
     return max(1, min(_MAX_RECORDS_PER_READ, _MAX_BYTES_PER_READ // max(mean, 1)))
@@ -197,12 +197,15 @@ class ShardReader:
 
     @property
     def checksums(self) -> NDArray[np.int64] | None:
-        """CRC-32C of each payload from the sidecar, -1 if unknown; None without checksums or with ``verify=False``."""
+        """CRC-32C of each payload, as listed in the sidecar; -1 for payloads without a checksum in the sidecar.
+
+        None if the sidecar has no checksums, or if the reader was created with ``verify=False``.
+        """
         self.load_index()
         return self._checksums
 
     def load_index(self) -> ShardIndex:
-        """Return the index of the shard and its known damage; the first call loads or builds the index."""
+        """Return the index and the known damage of the shard. The first call loads or builds the index."""
         if self._loaded is None:
             loaded = load_index(self._file.shard, self._index_mode, self._entry)
             if self._entry is not None and loaded.sidecar.num_records != self._entry.num_records:
@@ -348,7 +351,7 @@ class ShardReader:
         return self._iterate_batch_stream(stream, shard, 0 if sidecar is None else sidecar.num_records)
 
     def _find_sidecar(self, shard: OpenShard) -> Sidecar | None:
-        """Find the sidecar of the shard without a scan; return None if no sidecar exists, or if faults are known."""
+        """Return the sidecar without scanning the shard; None if no sidecar exists or the loaded index lists faults."""
         if self._loaded is not None:
             return None if self._loaded.faults else self._loaded.sidecar
         with native_errors(shard.name):
@@ -380,7 +383,10 @@ class ShardReader:
 
     @property
     def keys(self) -> list[str]:
-        """Keys in the order of the format's index file (such as ``.idx``), or record positions without such a file."""
+        """Keys of the records, in the order of the index file (such as ``.idx``).
+
+        Without an index file, the keys are the record positions.
+        """
         foreign = read_foreign_index(self.shard)
         return [str(position) for position in range(len(self))] if foreign is None else foreign[0]
 

@@ -17,15 +17,16 @@ from numpy.typing import NDArray
 ROW = np.dtype([("high", "<u8"), ("low", "<u8"), ("shard", "<u4"), ("record", "<u8")])
 Rows = NDArray[Any]
 
-# Maximum number of rows in memory (28 bytes each). More rows are written to files. Each file contains one part: the
-# rows whose hashes have the same first 10 bits. With a billion records, a part has a million rows.
+# Maximum number of rows in memory (28 bytes each). When the memory is full, all rows are moved to files. Each file
+# contains one part: the rows whose hashes have the same first 10 bits. With a billion records, a part has about a
+# million rows.
 _MAX_ROWS = 1 << 18
 NUM_PARTS = 1024
 _PART_SHIFT = np.uint64(54)  # The part number is the first 10 bits of the hash.
 
 
 class RecordHashes:
-    """Hashes of the records of one dataset. They are added in order, and read one part at a time."""
+    """Hashes of the records of one dataset, divided into `NUM_PARTS` parts by the first bits of each hash."""
 
     def __init__(self) -> None:
         self._rows = np.empty(_MAX_ROWS, ROW)
@@ -41,7 +42,7 @@ class RecordHashes:
 
     @property
     def order_digest(self) -> bytes:
-        """Digest of all hashes in order."""
+        """Digest of the hashes of all records, in the order in which the records were added."""
         return self._order.digest()
 
     def add(self, payload: Any, shard: int, record: int) -> None:
@@ -56,7 +57,7 @@ class RecordHashes:
         self.num_records += 1
 
     def _move_rows_to_files(self) -> None:
-        """Append each row in memory to the file for its part, and clear the memory."""
+        """Move all rows from memory to files. Append each row to the file of the part that contains the row."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="recordmill-diff-")
         rows = self._rows[: self._num_rows]
@@ -72,7 +73,7 @@ class RecordHashes:
         return os.path.join(self._folder.name if self._folder else "", f"part-{part:04}")
 
     def read_part(self, part: int) -> Rows:
-        """Return the rows of one part, in any order."""
+        """Return the rows whose hashes belong to a part. The order of the rows is arbitrary."""
         rows: Rows = self._rows[: self._num_rows]
         rows = rows[(rows["high"] >> _PART_SHIFT) == part]
         if self._folder is None or not os.path.exists(self._build_part_path(part)):
@@ -97,7 +98,9 @@ class RecordHashes:
 
 
 def iterate_unmatched(first: RecordHashes, second: RecordHashes) -> Iterator[tuple[Rows, Rows]]:
-    """Yield (unmatched rows of the first dataset, unmatched rows of the second dataset), one part at a time.
+    """Yield the unmatched rows of two datasets, as pairs (rows of the first, rows of the second).
+
+    If rows of a dataset are in files, there is one pair per part of the hashes; otherwise there is one pair.
 
     A row describes one record. Unmatched records have no equal record in the other dataset. Records are compared as
     multisets: if one dataset has three equal records and the other has one, two are unmatched.

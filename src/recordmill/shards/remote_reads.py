@@ -22,13 +22,13 @@ Ints = NDArray[np.int64]
 
 # Number of indexes that are loaded at the same time.
 _MAX_INDEXES = 32
-# Number of bits for the offset and for the shard number in the table of `FramesAhead`. They limit prefetching to the
-# first 16 TiB of a shard, and to 524,288 shards.
+# An integer in the table of `FramesAhead` consists of a shard number and an offset in the shard, with these numbers of
+# bits. So only the first 16 TiB of a shard, and only the first 524,288 shards, can be prefetched.
 _OFFSET_BITS, _NUMBER_BITS = 44, 19
 
 
 def load_indexes(readers: Sequence[ShardReader]) -> None:
-    """Load the indexes of shards at the same time."""
+    """Load the indexes of several shards concurrently."""
     map_in_daemons(lambda number: readers[number].load_index(), len(readers), _MAX_INDEXES)
 
 
@@ -73,7 +73,7 @@ class FramesAhead:
 
     def __init__(self, numbers: Ints, shards: Sequence[OpenShard], which: Ints, offsets: Ints, lengths: Ints) -> None:
         self._process = os.getpid()
-        # Positions that do not fit into the table are not requested ahead.
+        # If an offset or a shard number has too many bits for the table, no frames are prefetched.
         is_small = not (offsets + lengths >> _OFFSET_BITS).any() and not (numbers >> _NUMBER_BITS).any()
         requested = [
             (int(numbers[position]), each)
@@ -90,7 +90,10 @@ class FramesAhead:
     def find(
         self, numbers: Ints, which: Ints, offsets: Ints, lengths: Ints
     ) -> tuple[list[tuple[int, RequestedRange]], NDArray[np.bool_]]:
-        """Return (shard number, range) of each prefetched range with given frames, and a mask of the missing frames."""
+        """Return the prefetched byte ranges that contain the given frames, and a mask of the frames not prefetched.
+
+        Each range is returned with the number of its shard.
+        """
         if self._process != os.getpid():
             # A forked process has no threads that could receive what its parent has requested.
             return [], np.ones(len(which), bool)
@@ -130,9 +133,9 @@ def fetch_sources(
     ahead: Sequence[FramesAhead],
     max_record_bytes: int,
 ) -> list[_core.Source]:
-    """Request the frames that were not prefetched, wait for all frames, and return one native source per shard.
+    """Wait until all frames are fetched, and return one `_core.Source` per shard.
 
-    `frames` contains the arguments of `FramesAhead.find`.
+    Frames that were not prefetched are requested first. `frames` contains the arguments of `FramesAhead.find`.
     """
     try:
         return _wait_for_sources(shards, _request_frames(shards, frames, ahead), max_record_bytes)
@@ -148,10 +151,10 @@ def fetch_sources(
 def _request_frames(
     shards: Sequence[OpenShard], frames: tuple[Ints, Ints, Ints, Ints], ahead: Sequence[FramesAhead]
 ) -> dict[int, list[RequestedRange]]:
-    """Return the requested byte ranges that contain the frames of each shard, by the position of the shard.
+    """Return a dict from the position of a shard in `shards` to the requested byte ranges of this shard.
 
-    Frames that are missing from `ahead` are requested now. Shards that must be read as a stream, because they are
-    compressed or consist of several files, are omitted.
+    The ranges contain all given frames. Frames that are missing from `ahead` are requested now. Compressed shards
+    and shards of several files are omitted, because they must be read as a stream.
     """
     numbers, which, offsets, lengths = frames
     found: dict[int, list[RequestedRange]] = {}
@@ -171,7 +174,7 @@ def _request_frames(
 def _wait_for_sources(
     shards: Sequence[OpenShard], requested: dict[int, list[RequestedRange]], max_record_bytes: int
 ) -> list[_core.Source]:
-    """Wait for the requested byte ranges, and return one native source per shard.
+    """Wait for the requested byte ranges, and return one `_core.Source` per shard.
 
     For a shard without requested ranges, `shard.source` is returned.
     """

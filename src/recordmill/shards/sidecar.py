@@ -126,7 +126,7 @@ def has_any_equal_block(probed: ProbedFile, source: _core.Source) -> bool:
 
 
 def is_truncated(probed: ProbedFile, source: _core.Source) -> bool:
-    """Return True if a file has become shorter, and all blocks in `probed.probes` that it still has are unchanged."""
+    """Return True if a file became shorter, and the blocks of `probed.probes` before the new end are unchanged."""
     stored = source.num_stored_bytes
     if stored is None or stored >= probed.num_stored_bytes:
         return False
@@ -217,7 +217,7 @@ def _build_sidecar(description: Mapping[str, Any], sections: Mapping[str, memory
         raise ValueError("there must not be more checksums than records")
     schema, payload = description["schema"], description["payload"]
     if payload is not None and not isinstance(payload, str):
-        raise TypeError("payload must be a codec name or None")
+        raise TypeError("the codec name in a sidecar must be a str or None")
     sidecar = Sidecar(
         format=description["format"],
         compression=description["compression"],

@@ -21,8 +21,8 @@ from recordmill.types import Ragged
 
 # Limits of a chunk of records that is parsed in one call. A record above the size limit is a chunk of its own.
 _MAX_CHUNK_RECORDS, _MAX_CHUNK_BYTES = 4096, 1 << 20
-# Values of a feature are counted only if there are at most this many different values, and if no byte string is longer
-# than this.
+# Maximum number of different values of a feature, and maximum length of a byte string. Above either limit, the values
+# of the feature are not counted.
 _MAX_DISTINCT_VALUES, _MAX_COUNTED_BYTES = 1000, 64
 
 Value = int | float | bytes
@@ -267,7 +267,7 @@ def _build_sort_key(entry: tuple[Value, int]) -> tuple[int, str, Any]:
 
 
 def _sum_exactly(values: NDArray[Any]) -> int | float:
-    """Return the sum of finite numbers. The sum is exact for integers of any size, and a float64 otherwise."""
+    """Return the sum of finite numbers: exact for integers of any size, computed in float64 for floats."""
     if values.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):
             return float(values.sum(dtype=np.float64))

@@ -156,10 +156,9 @@ def verify_shards(storage: Storage, paths: Paths, options: Mapping[str, Any], pa
 
 
 def merge_guarantees(guarantees: list[dict[str, list[str]]]) -> dict[str, list[str]]:
-    """Merge the guarantees of all shards of each format.
+    """Merge the sentences that state which faults could be detected in each shard. Return one list per format.
 
-    Guarantees are sentences about the faults that the verification could or could not detect. If a sentence holds only
-    for some shards, the number of these shards is appended.
+    If a sentence holds only for some shards, the number of these shards is appended.
     """
     merged = {}
     for name in dict.fromkeys(name for by_format in guarantees for name in by_format):
@@ -186,12 +185,12 @@ def verify_shard(
         message = str(error).splitlines()[0]
         return Report(0, [Fault(error.kind or "unreadable", name, error.record, error.offset, message)], 1)
     if len(files) == 1:
-        selection.compare(_describe_content(inspection))
+        selection.compare(_build_shard_content(inspection))
     guarantees = {shard.format.name: _describe_guarantees(inspection)}
     return Report(len(inspection.intact), inspection.faults[:_MAX_FAULTS], inspection.num_faults, guarantees)
 
 
-def _describe_content(inspection: Inspection) -> ShardContent:
+def _build_shard_content(inspection: Inspection) -> ShardContent:
     shard, sidecar = inspection.shard, inspection.sidecar
     if sidecar is not None:
         counts, probes = (sidecar.num_stored_bytes, sidecar.num_records), sidecar.probes

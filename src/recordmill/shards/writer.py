@@ -1,4 +1,4 @@
-"""Public writers: `ShardWriter` writes examples to one or several shards, `PayloadWriter` payloads to one file."""
+"""Public writers: `ShardWriter` writes examples to shards, and `PayloadWriter` writes payloads to one file."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ class ShardWriter(_WriterBase):
     4
     """
 
-    # If a subclass sets this storage, it replaces the storage for `path`.
+    # A subclass can set this attribute to override the storage that is otherwise chosen for `path`.
     _storage: Storage | None = None
 
     def __init__(  # noqa: PLR0913 (the options of one writer)
@@ -222,7 +222,7 @@ class ShardWriter(_WriterBase):
         self.path, self._format = check_path(path), choose_format(path, format)
         self._codec = get_payload(payload, self._format)
         self._declared_schema = self._schema = None if schema is None else Schema(schema)
-        self._is_rolling = max_shard_bytes is not None
+        self._has_size_limit = max_shard_bytes is not None
         self._examples: list[Mapping[str, Any]] = []
         self._payloads: list[bytes] = []
         self._pending_bytes = 0
@@ -306,7 +306,7 @@ class ShardWriter(_WriterBase):
         self._pending_bytes += num_bytes
 
     def _has_unknown_kinds(self) -> bool:
-        """Return True if all values of some feature are empty lists so far. The kind of such a feature is unknown."""
+        """Return True if the kind of a feature is unknown, because all its values so far are empty lists."""
         if self._declared_schema is not None:
             return False
         names = {name for example in self._examples for name in example}.difference(self._schema or ())
@@ -333,7 +333,7 @@ class ShardWriter(_WriterBase):
             self._write_pending()
         self._sink.finish()
         outputs = self._dataset.outputs
-        if self._is_rolling:
+        if self._has_size_limit:
             self._dataset.rename_shards(outputs)
         payload = self._codec.name if self._schema is not None else None
         self._dataset.commit(outputs, DatasetDescription(self._schema, payload))
@@ -391,7 +391,7 @@ class PayloadWriter(_WriterBase):
     ...     writer.write(b"some bytes")
     """
 
-    # If a subclass sets this storage, it replaces the storage for `path`.
+    # A subclass can set this attribute to override the storage that is otherwise chosen for `path`.
     _storage: Storage | None = None
 
     def __init__(
@@ -479,7 +479,7 @@ class PayloadWriter(_WriterBase):
 
     @property
     def offsets(self) -> NDArray[np.int64]:
-        """Offset of each record in bytes of the uncompressed file; int64, shape (num_records,)."""
+        """Offset of each record, in bytes of the uncompressed file; int64, shape (num_records,)."""
         self.flush()
         return self._output.index.offsets
 

@@ -1,1 +1,1 @@
-"""Storage backends, which list, read and write local files and objects of remote stores, regardless of their format."""
+"""Storage backends: list, read and write local files and remote objects of any format."""

@@ -64,7 +64,9 @@ def check_path(path: str | os.PathLike[str]) -> str:
         )
     if not match["rest"].strip("/"):
         message = f"{name} has no bucket and no key"
-        raise UnsupportedPathError(message, kind="remote_path", shard=name, hint="name a folder or an object")
+        raise UnsupportedPathError(
+            message, kind="remote_path", shard=name, hint="use the address of a folder or an object"
+        )
     return f"{scheme}://{match['rest']}"
 
 

@@ -278,7 +278,7 @@ class Storage(Protocol):
         ...
 
     def create_exclusively(self, path: str, data: bytes) -> None:
-        """Create a small file with its content, unless a file of this name exists.
+        """Create a small file that contains `data`, unless a file of this name exists.
 
         Of several processes that create the same file at the same time, exactly one succeeds.
 

@@ -33,8 +33,8 @@ from recordmill.storage.ranges import MAX_REQUEST_BYTES
 BLOCK_BYTES = 1 << 20
 _PIECE_BYTES = 64 << 10
 _MAGIC = b"RMBLOCK1"
-# Magic bytes, number of data bytes, one checksum for each 64 KiB of a block (0 after the end of the data), and one
-# checksum of these fields and the file name.
+# Header of a block file: magic bytes, number of data bytes, 16 checksums of 64 KiB of data each (0 after the end of the
+# data), and a checksum of the preceding fields, the folder name and the file name.
 _HEADER = struct.Struct(f"<8sQ{BLOCK_BYTES // _PIECE_BYTES}II")
 _FOLDER_NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}")
 _BLOCK_NAME = re.compile(r"\d+\.block(?P<temporary>\.tmp-[0-9a-f]+)?")
@@ -105,8 +105,9 @@ class BlockCache:
         return memoryview(b"".join(part for part in parts if part is not None)), num_cached
 
     def _find_lock(self, folder: str, group: int) -> Lock:
-        """Return the lock of a group of blocks. Threads acquire locks in increasing order of groups."""
-        if self._process != os.getpid():  # At the fork, a thread of the parent may have held a lock.
+        """Return the lock of a group of blocks. To avoid deadlocks, threads lock groups in increasing order."""
+        if self._process != os.getpid():
+            # A lock that a thread of the parent held at the fork is never released in this process.
             self._process, self._locks = os.getpid(), {}
         return self._locks.setdefault((folder, group), Lock())
 
@@ -122,7 +123,7 @@ class BlockCache:
         return np.fromiter((0 not in checked[start:stop] for start, stop in pairs), bool, len(starts))
 
     def locate(self, name: str, info: ObjectInfo, start: int, stop: int) -> Iterator[tuple[int, FilePart]]:
-        """Divide a range by blocks; yield the start and the cache location of each part.
+        """Split a range at block boundaries; yield the start and the cache location of each piece.
 
         `has_checked` must be True for the range.
 
@@ -169,7 +170,7 @@ class BlockCache:
         limits: tuple[int, int, int],
         download: Download,
     ) -> None:
-        """Download missing parts: whole blocks if the cache has space for them, otherwise only the requested bytes."""
+        """Download the missing blocks. If the cache has no space for a block, download only its requested bytes."""
         start, stop, num_bytes = limits
         row = 0
         while row < len(parts):
@@ -294,7 +295,7 @@ class BlockCache:
         return {"folder": self.folder, "max_bytes": self.max_bytes}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        """Restore the cache. The blocks are not counted again, because the original object has counted them."""
+        """Restore a pickled cache. Its blocks are not counted again, because the pickled object has counted them."""
         self.__dict__.update(state)
         self._is_writable, self._folders, self._lock = True, {}, Lock()
         self._process, self._locks, self._checked = os.getpid(), {}, {}
@@ -302,7 +303,7 @@ class BlockCache:
 
 
 class _LockedByteCount:
-    """Access to the file that stores the number of bytes in a cache. A lock excludes other processes."""
+    """Context manager that locks the file with the total size of a cache, so that only one process updates the size."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -334,7 +335,7 @@ def _block_path(folder: str, number: int) -> str:
 
 
 def _checksum_header(header: bytes, path: str) -> int:
-    """Return the checksum of a header and the file name, so that a block with a wrong name is detected."""
+    """Return one checksum of the header, the folder name and the file name, to detect misplaced block files."""
     return _core.crc32c(header + os.fsencode("/".join(path.split(os.sep)[-2:])))
 
 

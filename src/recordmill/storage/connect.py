@@ -19,7 +19,7 @@ _CLIENT_OPTIONS = {"timeout": "30s", "connect_timeout": "5s", "pool_max_idle_per
 # Keys in `storage_options` that are arguments of obstore functions instead of settings of the store.
 _ARGUMENTS = ("client_options", "retry_config", "credential_provider")
 # Time after which a store asks boto3 for credentials again. boto3 renews credentials that expire within ten minutes, so
-# the credentials that it returns are valid for at least that time.
+# credentials from boto3 are always valid for at least ten minutes.
 _CREDENTIALS_LIFETIME = timedelta(minutes=10)
 # Modules and connections that a forked process has inherited. They are never closed, because closing may wait for
 # threads that exist only in the parent.
@@ -65,16 +65,17 @@ def _load_aws_profile(settings: dict[str, Any]) -> dict[str, Any]:
         import boto3
         from obstore.auth.boto3 import Boto3CredentialProvider
     except ImportError as error:
-        raise MissingExtraError(f"a profile of AWS needs {error.name}", hint="pip install boto3") from None
+        raise MissingExtraError(f"reading an AWS profile requires {error.name}", hint="pip install boto3") from None
     session = boto3.Session(profile_name=profile)
     if session.get_credentials() is None:
         if profile:
             raise ValueError(f"the AWS profile {profile!r} has no credentials")
-        return {}  # The files contain settings such as the region, but no credentials.
+        return {}  # The AWS files contain settings such as the region, but no credentials.
     return {"credential_provider": Boto3CredentialProvider(session, ttl=_CREDENTIALS_LIFETIME)}
 
 
-# Id of the process that first used obstore, and path of the native module of obstore.
+# Id of the process that first imported obstore, and path of the native module that it imported. A forked process has
+# another id, and loads a copy of this module.
 _first_use: tuple[int, str] | None = None
 
 

@@ -71,7 +71,7 @@ def _classify_response(name: str, text: str) -> Failure:
     cause = describe_cause(text, status, code)
     if _is_missing_bucket(text):
         return _MISSING_BUCKET
-    refused = _classify_refusal(name, text, status, cause)
+    refused = _classify_access_error(name, text, status, cause)
     if refused is not None:
         return refused
     if status == 416:
@@ -92,7 +92,7 @@ def _classify_response(name: str, text: str) -> Failure:
     return Failure("connection", cause, is_temporary=True)
 
 
-def _classify_refusal(name: str, text: str, status: int, cause: str) -> Failure | None:
+def _classify_access_error(name: str, text: str, status: int, cause: str) -> Failure | None:
     """Return the failure if the credentials or the region are wrong; otherwise return None."""
     if re.search(r"ExpiredToken|RequestExpired|TokenRefreshRequired|token (has|is) expired", text, re.IGNORECASE):
         return Failure("expired_credentials", f"the credentials have expired ({cause})", "renew the credentials")

@@ -89,7 +89,7 @@ class LocalStorage:
                 _rename_without_overwrite(old, new)
 
     def create_exclusively(self, path: str, data: bytes) -> None:
-        """Create a small file with its content, unless a file of this name exists."""
+        """Create a small file that contains `data`, unless a file of this name exists."""
         folder, name = os.path.split(path)
         temporary = temporary_path(folder, name)
         with convert_write_errors(path, "cannot create a file"):
@@ -211,7 +211,7 @@ def _write_file(path: str, data: bytes, flags: int) -> None:
 
 
 def _link_or_create(temporary: str, path: str, data: bytes) -> None:
-    """Link a complete temporary file to its final path; on file systems without hard links, create the final file."""
+    """Link a complete temporary file to its final path. Without hard links, write `data` to the final path instead."""
     try:
         os.link(temporary, path)
     except FileExistsError:

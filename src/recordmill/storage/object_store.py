@@ -75,7 +75,7 @@ class ObjectStore:
     def _connect(self) -> None:
         self._process, self._lock = os.getpid(), Lock()
         self._slots = BoundedSemaphore(self._max_requests)
-        self._stores: dict[int, Any] = {}  # Maps the `max_retries` setting of an obstore store to the store.
+        self._stores: dict[int, Any] = {}  # Maps each value of `max_retries` to the obstore store with this setting.
         self._pool: DaemonPool | None = None
 
     def _reconnect_after_fork(self) -> None:
@@ -90,17 +90,20 @@ class ObjectStore:
 
     def head(self, key: str) -> ObjectInfo:
         """Return the properties of an object; raise FileNotFoundError if it does not exist."""
-        return _convert_info(self._request("read the size of the object", key, lambda api, store: api.head(store, key)))
+        return _parse_info(self._request("read the size of the object", key, lambda api, store: api.head(store, key)))
 
     def list(self, folder: str, *, recursive: bool = False) -> tuple[dict[str, ObjectInfo], list[str]]:
-        """Return the objects in a folder, by key, and the subfolders. `recursive` includes objects in subfolders."""
+        """Return a dict that maps the key of each object in a folder to its properties, and a list of the subfolders.
+
+        With `recursive`, the dict includes the objects in all subfolders, and the list is empty.
+        """
 
         def send(api: Any, store: Any) -> tuple[dict[str, ObjectInfo], list[str]]:
             if not recursive:
                 result = api.list_with_delimiter(store, folder or None)
-                return {entry["path"]: _convert_info(entry) for entry in result["objects"]}, result["common_prefixes"]
+                return {entry["path"]: _parse_info(entry) for entry in result["objects"]}, result["common_prefixes"]
             entries = api.list(store, folder or None, chunk_size=1000)
-            return {entry["path"]: _convert_info(entry) for chunk in entries for entry in chunk}, []
+            return {entry["path"]: _parse_info(entry) for chunk in entries for entry in chunk}, []
 
         return self._request("list the folder", folder, send)
 
@@ -109,7 +112,7 @@ class ObjectStore:
 
         def send(api: Any, store: Any) -> bytes:
             result = api.get(store, key)
-            data, found = bytes(result.bytes()), _convert_info(result.meta)
+            data, found = bytes(result.bytes()), _parse_info(result.meta)
             if info is not None:
                 _check_version(found, info)
             return _check_length(data, found.num_bytes if info is None else info.num_bytes)
@@ -123,7 +126,7 @@ class ObjectStore:
 
         def send(api: Any, store: Any) -> memoryview:
             result = api.get(store, key, options={"range": (start, stop), **condition})
-            found = _convert_info(result.meta)
+            found = _parse_info(result.meta)
             _check_version(found, info)
             if found.num_bytes != info.num_bytes:
                 raise VersionError(f"the size is {found.num_bytes:,} bytes instead of {info.num_bytes:,}")
@@ -176,14 +179,14 @@ class ObjectStore:
         """Write a new object by a multipart upload. After an error, no object and no part of it remains."""
         num_bytes = 0
 
-        def count_bytes() -> Iterator[bytes | memoryview]:
+        def read_and_count_chunks() -> Iterator[bytes | memoryview]:
             nonlocal num_bytes
             for chunk in chunks:
                 num_bytes += len(chunk)
                 yield chunk
 
         def send(api: Any, store: Any) -> None:
-            api.put(store, key, count_bytes(), use_multipart=True, chunk_size=chunk_bytes, max_concurrency=4)
+            api.put(store, key, read_and_count_chunks(), use_multipart=True, chunk_size=chunk_bytes, max_concurrency=4)
 
         for attempt in range(1, _MAX_ATTEMPTS + 1):
             try:
@@ -196,8 +199,8 @@ class ObjectStore:
                 if isinstance(error, FileNotFoundError):
                     message = "cannot write the object: the upload was aborted"
                     raise RemoteError(message, kind="connection", shard=self.address(key)) from None
-                # obstore repeats all requests of an upload except the first. If the first request failed, obstore has
-                # taken no chunks, and the upload can start again.
+                # obstore does not repeat the first request of an upload. If the first request failed, obstore has not
+                # read any of `chunks` yet, so another attempt can still write all of them.
                 if num_bytes or error.kind not in ("connection", "http_status") or attempt == _MAX_ATTEMPTS:
                     raise
             self.traffic.retries += 1
@@ -234,8 +237,8 @@ class ObjectStore:
                 api = load_obstore()
                 if part_retries not in self._stores:
                     self._stores[part_retries] = self._create_store(api, part_retries)
-                # Uploads do not occupy request slots: an upload waits for data, and would block other requests while it
-                # waits.
+                # An upload does not occupy a request slot. It waits for data, and an occupied slot would block other
+                # requests during this wait.
                 store = self._stores[part_retries]
                 result = send(api, store) if part_retries else self._send_interruptibly(send, api, store)
             except (MissingExtraError, KeyboardInterrupt, SystemExit, GeneratorExit):
@@ -313,7 +316,7 @@ def _wait_for_retry(attempt: int) -> None:
     time.sleep(random.uniform(0.5, 1) * min(_BACKOFF_S * 2**attempt, _MAX_BACKOFF_S))  # noqa: S311 (no secret)
 
 
-def _convert_info(meta: Mapping[str, Any]) -> ObjectInfo:
+def _parse_info(meta: Mapping[str, Any]) -> ObjectInfo:
     modified, version = meta["last_modified"], meta["e_tag"] or ""
     if version and not version.endswith('"'):
         version = f'"{version}"'  # Some servers omit the quotes of an ETag in listings.

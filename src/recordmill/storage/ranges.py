@@ -27,7 +27,7 @@ class CachedContent:
         self._part = part
 
     def result(self) -> FilePart:
-        """Return a file of the cache, the offset of the content in this file, and the number of bytes."""
+        """Return the cache file, the offset of the byte range in this file, and the length of the range in bytes."""
         return self._part
 
     def cancel(self) -> bool:
@@ -36,7 +36,7 @@ class CachedContent:
 
 
 class RequestedRange(NamedTuple):
-    """Range of a file that is being requested.
+    """Byte range of a file, with a future of its content.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class RequestedRange(NamedTuple):
 
 
 def wait_for_ranges(requested: Iterable[RequestedRange]) -> tuple[list[int], list[memoryview | FilePart]]:
-    """Wait for the content of ranges. Return their starts and contents in increasing order, without overlaps."""
+    """Wait for the content of ranges. Return the starts and contents, sorted by start and without overlaps."""
     starts: list[int] = []
     parts: list[memoryview | FilePart] = []
     end = 0
@@ -75,7 +75,7 @@ def _skip_bytes(data: memoryview | FilePart, count: int) -> memoryview | FilePar
 
 
 class RangeTable:
-    """Sorted byte ranges. `find` returns those that contain given ranges.
+    """Table of sorted byte ranges, in which `find` looks up other ranges.
 
     Parameters
     ----------
@@ -83,15 +83,16 @@ class RangeTable:
     """
 
     def __init__(self, starts: Ints, stops: Ints) -> None:
-        # `find` counts the ranges that begin before a position. `_stops[count]` is the end of the last of these ranges.
-        # `_stops[0]` is -1, which is less than any end.
+        # `_stops[n]` is the end of the nth range, counted from 1. `_stops[0]` stands for the positions before the first
+        # range. It is -1, so that `find` reports ranges at these positions as missing.
         self._starts, self._stops = starts, np.append(-1, stops)
-        # Number of gaps before each range. Ranges with the same number are adjacent. Adjacent ranges may contain
-        # one given range, because `merge_ranges` divides ranges that are too large for one request.
+        # `merge_ranges` divides a range that is too large for one request. A range that is passed to `find` may
+        # therefore extend over several ranges of the table. `_gaps[n]` is the number of gaps before the nth range.
+        # Ranges with the same number have no gap between them.
         self._gaps = np.append(0, np.cumsum(self._stops[:-1] != starts))
 
     def find(self, starts: Ints, stops: Ints) -> tuple[list[int], NDArray[np.bool_]]:
-        """Return the indices of the ranges that contain the given ranges, and a mask of the missing given ranges."""
+        """Return the indices of the table ranges that cover the given ranges, and a mask of uncovered given ranges."""
         first = np.searchsorted(self._starts, starts, side="right")
         last = np.searchsorted(self._starts, stops)
         missing = stops > self._stops[last]

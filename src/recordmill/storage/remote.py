@@ -37,7 +37,7 @@ _HAS_MAGIC = re.compile(r"[*?[]")
 
 
 class RemoteStorage:
-    """Objects of any number of object stores and web servers, by address. Can be pickled and used after a fork.
+    """Storage of the objects of any number of object stores and web servers. Can be pickled and used after a fork.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class RemoteStorage:
 
     def can_list(self, folder: str) -> bool:
         """Return True if the server lists the names in a folder."""
-        # The folder of the bucket s3://train is "s3:/". This is not an address, so no request is sent.
+        # If the path is only a bucket, such as s3://train, then `folder` is "s3:/". No request is sent for it.
         return "://" not in folder or self._list_folder(folder.rstrip("/")) is not None
 
     def list_names(self, folder: str) -> list[str]:
@@ -156,7 +156,7 @@ class RemoteStorage:
         return [name.rstrip("/") for name in self._list_folder(folder.rstrip("/")) or []]
 
     def _find_info(self, path: str) -> ObjectInfo:
-        """Return the properties of an object from an earlier response; request them if there is none."""
+        """Return the properties of an object. Request them only if no earlier response contained them."""
         if path in self._infos:
             return self._infos[path]
         if not is_address(path):
@@ -226,8 +226,8 @@ class RemoteStorage:
         return data
 
     def request_ranges(self, path: str, starts: Ints, stops: Ints) -> list[RequestedRange]:
-        """Request ranges of an object. Close ranges share a request, and ranges in the cache are not requested."""
-        found, missing = self._find_cached(path, starts, stops)
+        """Return ranges of an object, and request those that are not cached. One request also covers small gaps."""
+        found, missing = self._find_cached_ranges(path, starts, stops)
         return found + self._send_requests(path, starts[missing], stops[missing])
 
     def request_ahead(self, path: str, starts: Ints, stops: Ints) -> list[RequestedRange]:
@@ -243,8 +243,10 @@ class RemoteStorage:
         pairs = zip(*merge_ranges(starts, stops, _MAX_GAP_BYTES), strict=True)
         return [RequestedRange(start, stop, self.request(path, start, stop)) for start, stop in pairs]
 
-    def _find_cached(self, path: str, starts: Ints, stops: Ints) -> tuple[list[RequestedRange], NDArray[np.bool_]]:
-        """Return the ranges that are in the cache, and a mask of the ranges that are not. Close ranges are merged."""
+    def _find_cached_ranges(
+        self, path: str, starts: Ints, stops: Ints
+    ) -> tuple[list[RequestedRange], NDArray[np.bool_]]:
+        """Return the cached ranges, merged across small gaps, and a mask that is True for each missing range."""
         if self.cache is None:
             return [], np.ones(len(starts), bool)
         name, info = redact(path), self._find_info(path)
@@ -310,7 +312,7 @@ class RemoteStorage:
         return all(self.read_range(path, *each) == self.read_range(other, *each) for each in ranges)
 
     def create_exclusively(self, path: str, data: bytes) -> None:
-        """Create a small object, unless one of this name exists; of several processes, exactly one succeeds.
+        """Create a small object, unless it exists. If several processes create it, exactly one succeeds.
 
         Stores without conditional requests do not guarantee that.
         """

@@ -1,4 +1,4 @@
-"""Read one remote file. If reads are sequential, the bytes that follow are requested ahead."""
+"""Read one remote file, and prefetch the following bytes if the reads are sequential."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from threading import Lock
 from typing import Protocol
 
 _CHUNK_BYTES = 4 << 20
-# Maximum number of chunks that are requested ahead of a reader. A `RemoteFile` caches at most 2 chunks more.
+# Maximum number of chunks that are prefetched. The cache of a `RemoteFile` holds at most _MAX_CHUNKS_AHEAD + 2 chunks.
 _MAX_CHUNKS_AHEAD = 12
 # A read is sequential if it begins at most this many bytes after the end of the previous read.
 _MAX_SKIP_BYTES = 4 << 20
-# A sequential read scores 5 points if the gap to the previous read is at most _CLOSE_BYTES, otherwise 1 point. A read
-# that is not sequential resets the score to 0. From 13 points on, the file is read in chunks. Opening a shard reads 8
-# blocks. If these blocks are far apart, they score only 8 points, so opening a small shard does not read all of it.
+# A score decides when prefetching starts. A sequential read adds 5 points if the gap to the previous read is at most
+# _CLOSE_BYTES, and 1 point if the gap is larger. Any other read resets the score to 0. From 13 points on, the file is
+# read in chunks, and the next chunks are prefetched. Opening a shard reads 8 blocks. With large gaps between them, the
+# blocks score at most 5 + 7 * 1 = 12 points, so opening the shard does not start prefetching.
 _CLOSE_BYTES = 128 << 10
 _POINTS_IF_CLOSE, _POINTS_OF_STREAM = 5, 13
 
@@ -62,11 +63,11 @@ class RemoteFile:
             return self._storage.read_range(self._path, offset, stop)
         start = offset // _CHUNK_BYTES * _CHUNK_BYTES
         try:
-            # The next chunk contains the remaining bytes. The source reads them with another call.
+            # A read stops at the end of the chunk. `_core.Source` calls `read` again for the remaining bytes.
             return chunk.result()[offset - start : stop - start]
         except Exception:
             with self._lock:
-                self._chunks.clear()  # The next read requests the chunks again.
+                self._chunks.clear()  # Otherwise, later reads would raise the same error.
             raise
 
     def _find_chunk(self, number: int) -> Future[memoryview]:

@@ -1,4 +1,4 @@
-"""Write an object under a temporary name by a multipart upload, and convert write errors."""
+"""Write an object under a temporary name by multipart upload, and raise a WriteError if the upload fails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recordmill.errors import RemoteError, WriteError
 from recordmill.storage.addresses import redact
 from recordmill.storage.local import temporary_path
 
-# Size of the parts of an upload. S3 allows 10,000 parts, so an object may have 80 GB.
+# Size of one part of a multipart upload. S3 allows at most 10,000 parts, which limits an object to about 80 GB.
 _PART_BYTES = 8 << 20
 _ERRNO = {"access_denied": 13, "no_credentials": 13, "expired_credentials": 13}
 
@@ -63,7 +63,7 @@ class RemoteOutputFile:
         """Append bytes."""
         if not self._is_open:
             raise ValueError(f"the output file {self.path!r} is closed")
-        # A memoryview is appended. A NumPy array would be added to the buffer element by element.
+        # `+=` appends a memoryview. With a NumPy array, `+=` would add numbers instead of appending bytes.
         self._buffer += memoryview(data).cast("B")
         while len(self._buffer) >= _PART_BYTES:
             part, self._buffer = bytes(self._buffer[:_PART_BYTES]), self._buffer[_PART_BYTES:]
@@ -126,7 +126,7 @@ class _DiscardedError(Exception):
 
 @contextlib.contextmanager
 def convert_remote_errors(path: str, action: str) -> Iterator[None]:
-    """Convert an error of an object store in the `with` block to a WriteError."""
+    """Convert a RemoteError that is raised in the `with` block to a WriteError."""
     try:
         yield
     except RemoteError as error:

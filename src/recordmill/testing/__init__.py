@@ -1,4 +1,4 @@
-"""Conformance tests of formats, and their oracles, which are simple but slow reference implementations in Python.
+"""Conformance tests of formats, and oracles: simple but slow reference implementations of the formats in Python.
 
 The oracles of the formats import neither the rest of the package nor its native module, so that they cannot share a
 mistake with them. Read these modules to learn the formats, or use them to test another implementation.

@@ -51,7 +51,7 @@ def pack_payloads(payloads: Sequence[bytes]) -> Ragged:
 
 
 class FramingTests:
-    """Tests that a framing agrees with its specification and its oracle, also for damaged shards.
+    """Base class of tests that compare a framing with its oracle and its specification, on intact and damaged shards.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class FramingTests:
 
     @classmethod
     def pytest_generate_tests(cls, metafunc: Any) -> None:
-        """Parametrize tests over damaged shards, examples in `literals`, and thread counts."""
+        """Parametrize tests over damaged shards, the examples from the specification, and thread counts."""
         if "row" in metafunc.fixturenames:
             metafunc.parametrize("row", apply_damage_table(cls.frame, cls.damage_table), ids=str)
         if "literal" in metafunc.fixturenames:

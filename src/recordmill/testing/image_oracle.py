@@ -71,15 +71,15 @@ def _apply_geometry(pixels: Pixels, plan: ImagePlan, fill_unit: int) -> Pixels:
     pixels = crop_pixels(pixels, tuple(window))
     if (height, width) != pixels.shape[:2]:
         pixels = resize_pixels(pixels, (height, width), plan.kernel)
-    pixels = crop_pixels(pixels, tuple(crop), plan.mode, _build_channel_fill(plan.fill, pixels.shape[2], fill_unit))
+    pixels = crop_pixels(pixels, tuple(crop), plan.mode, _build_fill_per_channel(plan.fill, pixels.shape[2], fill_unit))
     pixels = flip_pixels(pixels, horizontal=bool(flips[0]), vertical=bool(flips[1]))
     if plan.matrix is None:
         return pixels
-    fill = _build_channel_fill(plan.warp_fill, pixels.shape[2], fill_unit)
+    fill = _build_fill_per_channel(plan.warp_fill, pixels.shape[2], fill_unit)
     return warp_pixels(pixels, plan.matrix[0], plan.sampling, fill)
 
 
-def _build_channel_fill(levels: tuple[int, ...], channels: int, unit: int) -> tuple[int, ...]:
+def _build_fill_per_channel(levels: tuple[int, ...], channels: int, unit: int) -> tuple[int, ...]:
     return tuple(level * unit for level in (levels if len(levels) == channels else levels * channels))
 
 
@@ -137,8 +137,8 @@ def _resize_bilinear_opencv(pixels: Pixels, size: tuple[int, int]) -> Pixels:
         total = wide[0::2, 0::2] + wide[0::2, 1::2] + wide[1::2, 0::2] + wide[1::2, 1::2]
         halves: Pixels = ((total + 2) >> 2).astype(pixels.dtype)
         return halves
-    top, bottom, upper, lower = _find_opencv_taps(size[0], height)
-    left, right, first, second = _find_opencv_taps(size[1], width, clamp_weights=True)
+    top, bottom, upper, lower = _find_opencv_neighbors(size[0], height)
+    left, right, first, second = _find_opencv_neighbors(size[1], width, clamp_weights=True)
     if pixels.dtype == np.uint8:
         return _resize_fixed_point(pixels, (top, bottom, upper, lower), (left, right, first, second))
     wide = pixels.astype(np.float32)
@@ -147,10 +147,10 @@ def _resize_bilinear_opencv(pixels: Pixels, size: tuple[int, int]) -> Pixels:
     return mixed if pixels.dtype == np.float32 else np.clip(np.rint(mixed), 0, 65535).astype(pixels.dtype)
 
 
-def _find_opencv_taps(
+def _find_opencv_neighbors(
     new: int, old: int, *, clamp_weights: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Pixels, Pixels]:
-    """Return the two source pixels of each new pixel, and their weights.
+    """Return, for interpolation along one axis, two source pixels of each new pixel and their weights.
 
     Beyond an edge, both source pixels are the outermost pixel. With `clamp_weights`, the first of the two then has the
     whole weight.
@@ -181,8 +181,8 @@ def _resize_fixed_point(pixels: Pixels, vertical: tuple[Pixels, ...], horizontal
 def _resize_bilinear_tensorflow(pixels: Pixels, size: tuple[int, int]) -> NDArray[np.float32]:
     """Resize like ``tf.image.resize``: with half-pixel centers, without antialiasing, in float32."""
     wide = pixels.astype(np.float32)
-    top, bottom, down = _find_tensorflow_taps(size[0], pixels.shape[0])
-    left, right, across = _find_tensorflow_taps(size[1], pixels.shape[1])
+    top, bottom, down = _find_tensorflow_neighbors(size[0], pixels.shape[0])
+    left, right, across = _find_tensorflow_neighbors(size[1], pixels.shape[1])
     upper, lower = wide[top], wide[bottom]
     high = upper[:, left] + (upper[:, right] - upper[:, left]) * across[:, None]
     low = lower[:, left] + (lower[:, right] - lower[:, left]) * across[:, None]
@@ -190,7 +190,7 @@ def _resize_bilinear_tensorflow(pixels: Pixels, size: tuple[int, int]) -> NDArra
     return mixed
 
 
-def _find_tensorflow_taps(new: int, old: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+def _find_tensorflow_neighbors(new: int, old: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
     step = np.float32(old) / np.float32(new)
     centers = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step - np.float32(0.5)
     floor = np.floor(centers)

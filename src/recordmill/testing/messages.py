@@ -102,7 +102,7 @@ def encode_map(entries: Mapping[str, bytes]) -> bytes:
 
 
 def encode_features(features: Mapping[str, Feature], kinds: Mapping[int, str] = EXAMPLE_KINDS) -> bytes:
-    """Encode a Features message; with `OFRECORD_KINDS`, an OFRecord message."""
+    """Encode a Features message, or an OFRecord message if `kinds` is `OFRECORD_KINDS`."""
     return encode_map({name: encode_feature(feature, kinds) for name, feature in features.items()})
 
 
@@ -229,10 +229,10 @@ def _decode_list(piece: Field, kind: str) -> Iterator[Value]:
         if item.wire_type == WIRE_TYPES[kind]:
             yield _decode_value(kind, item.content)
         elif item.wire_type == BYTES:
-            yield from (_decode_value(kind, content) for content in _split_packed(kind, item))
+            yield from (_decode_value(kind, content) for content in _split_packed_values(kind, item))
 
 
-def _split_packed(kind: str, chunk: Field) -> Iterator[bytes]:
+def _split_packed_values(kind: str, chunk: Field) -> Iterator[bytes]:
     data, start = chunk.content, 0
     while start < len(data):
         try:

@@ -83,7 +83,7 @@ def build_part_name(number: int, prefix: str = "part-", suffix_length: int = -1)
 
 
 def locate_in_parts(parts: Sequence[bytes], offset: int) -> tuple[int, int]:
-    """Convert an offset in the concatenated parts to the index of a part and the offset in this part."""
+    """Convert an offset in the concatenated part files to the index of a part file and the offset in this file."""
     for number, part in enumerate(parts):
         if offset < len(part):
             return number, offset
@@ -92,7 +92,7 @@ def locate_in_parts(parts: Sequence[bytes], offset: int) -> tuple[int, int]:
 
 
 def read_records_of_parts(parts: Sequence[bytes]) -> list[tuple[int, int, bytes]]:
-    """Return all records of a dataset, whose parts are read as one byte stream.
+    """Return all records of a dataset. The part files are read as one byte stream.
 
     Parameters
     ----------

@@ -36,12 +36,12 @@ def value_reprs(values: Any) -> list[Any]:
     return [value_reprs(value) if isinstance(value, list | np.ndarray | Ragged) else repr(value) for value in values]
 
 
-def feature_contents(features: Mapping[str, Plain]) -> Contents:
+def convert_features_to_reprs(features: Mapping[str, Plain]) -> Contents:
     """Replace the values of features by their `repr`, so that tests can compare them; omit features of kind None."""
     return {name: (kind, value_reprs(values)) for name, (kind, values) in features.items() if kind is not None}
 
 
-def list_contents(lists: Mapping[str, Sequence[Plain]]) -> Contents:
+def convert_feature_lists_to_reprs(lists: Mapping[str, Sequence[Plain]]) -> Contents:
     """Replace the values of feature lists by their `repr`, so that tests can compare the lists.
 
     If the features of one list differ in kind, the list gets the kind ``mixed`` and no values.
@@ -112,7 +112,7 @@ def schemas_and_examples(draw: st.DrawFn, kinds: Mapping[int, str]) -> tuple[Sch
 
 
 class PayloadTests:
-    """Tests that a codec agrees with its oracle, for messages that map names to features.
+    """Base class of tests that compare a payload codec with its oracle. Each payload maps names to features.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class PayloadTests:
             metafunc.parametrize("literal", cls.literals, ids=lambda literal: literal[1][:24] or "empty")
 
     def read_or_fault_kind(self, read: Callable[[bytes], Contents], payload: bytes) -> Contents | str:
-        """Return the contents of a payload, or the kind of its fault."""
+        """Return the result of `read(payload)`, or the fault kind if `read` raises OracleError."""
         try:
             return read(payload)
         except OracleError as error:

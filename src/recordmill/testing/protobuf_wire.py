@@ -129,12 +129,12 @@ def split_fields(message: bytes, base: int = 0, depth: int = 0) -> list[Field]:
 
 
 def select_fields(fields: Iterable[Field], number: int) -> list[Field]:
-    """Return the fields with this number and wire type BYTES. Other wire types make a field unknown, as in protobuf."""
+    """Return the fields with this field number and wire type BYTES. Other wire types are ignored, as in protobuf."""
     return [field for field in fields if field.number == number and field.wire_type == BYTES]
 
 
 def merge_submessages(fields: Iterable[Field], number: int) -> list[Field]:
-    """Return the fields of the submessage with this number, merged from all occurrences of the submessage."""
+    """Merge all submessages that have this field number, and return the fields of the merged message."""
     return [inner for piece in select_fields(fields, number) for inner in piece.parse_fields()]
 
 

@@ -29,7 +29,8 @@ MAGIC = struct.pack("<I", 0xCED7230A)
 HEADER_BYTES = 8
 MAX_PAYLOAD_BYTES = 2**29 - 1
 
-WHOLE, FIRST, MIDDLE, LAST = 0, 1, 2, 3  # Values of cflag in the header of a part.
+# cflag in the header of a part: the part is a whole record, or the first, a middle or the last part of a record.
+WHOLE, FIRST, MIDDLE, LAST = 0, 1, 2, 3
 
 
 @dataclass(frozen=True)

@@ -244,7 +244,7 @@ class FaultyStorage:
         if self._fault is None:
             raise self._error(path)
         if isinstance(self._fault.value, int):
-            # The native module opens and reads files. Its errors do not contain file names.
+            # The native module raises the errors of these two operations, without a file name.
             names = () if operation in ("open", "read_at") else (path,)
             raise OSError(self._fault.value, os.strerror(self._fault.value), *names)
 

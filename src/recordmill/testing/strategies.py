@@ -82,17 +82,17 @@ def names() -> st.SearchStrategy[str]:
 
 
 def examples(kinds: Mapping[int, str] = EXAMPLE_KINDS) -> st.SearchStrategy[Features]:
-    """Draw the features of one Example by name. With `OFRECORD_KINDS`, draw the features of one OFRecord."""
+    """Draw one Example as a dict of names to features; one OFRecord if `kinds` is `OFRECORD_KINDS`."""
     return st.dictionaries(names(), features(kinds), max_size=5)
 
 
 def ofrecords() -> st.SearchStrategy[Features]:
-    """Draw the features of one OFRecord by name: at least one, because the framing rejects empty messages."""
+    """Draw one OFRecord as a dict of names to features. OFRecord forbids empty payloads, so the dict is not empty."""
     return st.dictionaries(names(), features(OFRECORD_KINDS), min_size=1, max_size=5)
 
 
 def feature_lists() -> st.SearchStrategy[FeatureLists]:
-    """Draw the feature lists of one SequenceExample by name; a list may mix kinds or be empty."""
+    """Draw a dict of names to feature lists. A list may be empty, or contain features with different data types."""
     return st.dictionaries(names(), st.lists(features(max_values=3), max_size=4), max_size=3)
 
 
@@ -103,21 +103,21 @@ def sequence_examples() -> st.SearchStrategy[SequenceExample]:
 
 @st.composite
 def unusual_examples(draw: st.DrawFn) -> tuple[bytes, Features]:
-    """Draw a valid but unusual encoding of an Example, and its features."""
+    """Draw an Example as (encoding, features). The encoding is valid but unusual."""
     expected = draw(examples())
     return encode_unusual_example(expected, draw(st.randoms(use_true_random=False))), expected
 
 
 @st.composite
 def unusual_ofrecords(draw: st.DrawFn) -> tuple[bytes, Features]:
-    """Draw a valid but unusual encoding of an OFRecord, and its features."""
+    """Draw an OFRecord as (encoding, features). The encoding is valid but unusual."""
     expected = draw(ofrecords())
     return encode_unusual_ofrecord(expected, draw(st.randoms(use_true_random=False))), expected
 
 
 @st.composite
 def unusual_sequence_examples(draw: st.DrawFn) -> tuple[bytes, SequenceExample]:
-    """Draw a valid but unusual encoding of a SequenceExample, and its context and feature lists."""
+    """Draw a SequenceExample as (encoding, (context, feature lists)). The encoding is valid but unusual."""
     context, lists = draw(sequence_examples())
     return encode_unusual_sequence_example(context, lists, draw(st.randoms(use_true_random=False))), (context, lists)
 

@@ -30,13 +30,13 @@ _MASK_DELTA = 0xA282EAD8
 _WORD = 0xFFFFFFFF
 
 
-def _crc_of_byte(value: int) -> int:
+def _compute_byte_crc(value: int) -> int:
     for _ in range(8):
         value = (value >> 1) ^ (_POLYNOMIAL if value & 1 else 0)
     return value
 
 
-_TABLE = [_crc_of_byte(value) for value in range(256)]
+_TABLE = [_compute_byte_crc(value) for value in range(256)]
 
 
 def crc32c(data: bytes) -> int:

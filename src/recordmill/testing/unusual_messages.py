@@ -174,7 +174,7 @@ def _split_randomly(items: Sequence[T], rng: Random) -> list[Sequence[T]]:
 
 
 def _interleave(left: Sequence[T], right: Sequence[T], rng: Random) -> list[T]:
-    """Merge two sequences into one list in random order, but keep the order within each."""
+    """Merge two sequences into one list in random order. Items of the same sequence keep their order."""
     out = list(left)
     position = len(out)
     for item in reversed(right):

@@ -33,7 +33,7 @@ class HistogramCollector:
 
     def __init__(self, *, is_integer: bool) -> None:
         self._is_integer = is_integer
-        # The bin width is 10 ** (step // 2) if the step is even, and 2 * 10 ** (step // 2) if the step is odd.
+        # Number of the bin width in the sequence ..., 0.1, 0.2, 1, 2, 10, 20, ...; the width 1 has the number 0.
         self._step = 0
         # Bin n begins at n * width. `_first` is the n of the first bin in `_counts`.
         self._first = 0
@@ -53,23 +53,23 @@ class HistogramCollector:
         if not self._covered[0] <= low <= high < self._covered[1]:
             if not len(self._counts):
                 self._step = self._choose_first_step(low, high)
-            while not self._is_within_limit(low, high):
+            while not self._has_sufficient_width(low, high):
                 self._merge_bins()
-            self._add_empty_bins(*_find_bins(np.array([low, high]), self._step).tolist())
-        bins = _find_bins(numbers, self._step)
+            self._add_empty_bins(*_compute_bin_numbers(np.array([low, high]), self._step).tolist())
+        bins = _compute_bin_numbers(numbers, self._step)
         self._counts += np.bincount(bins - self._first, minlength=len(self._counts))
 
     def _choose_first_step(self, low: float, high: float) -> int:
-        """Return the step of the smallest bin width to try for numbers from `low` to `high`."""
+        """Return the initial `_step` for numbers from `low` to `high`. `_merge_bins` increases it if needed."""
         width = max(high / _MAX_NARROW_BINS - low / _MAX_NARROW_BINS, max(abs(low), abs(high)) / _MAX_NUMBER, _SMALLEST)
         step = 2 * math.floor(math.log10(width))
         return max(step, 0) if self._is_integer else step
 
-    def _is_within_limit(self, low: float, high: float) -> bool:
-        """Return True if the bin width is large enough to cover `low` to `high` in addition to the existing bins."""
+    def _has_sufficient_width(self, low: float, high: float) -> bool:
+        """Return True if the current bin width is large enough for the existing bins and the range `low` to `high`."""
         if max(abs(low), abs(high)) / _compute_width(self._step) > _MAX_NUMBER:
             return False
-        first, last = map(int, _find_bins(np.array([low, high]), self._step))
+        first, last = map(int, _compute_bin_numbers(np.array([low, high]), self._step))
         if len(self._counts):
             first, last = min(first, self._first), max(last, self._first + len(self._counts) - 1)
         return last - first < _MAX_NARROW_BINS
@@ -111,7 +111,7 @@ class HistogramCollector:
 
 
 def create_value_histogram(value_counts: dict[Any, int]) -> dict[str, list[Any]] | None:
-    """Return a histogram with one bin per integer; None if there are no integers, or too many."""
+    """Return a histogram with one bin per integer; None if there are no integers, or more than 32."""
     values = sorted(value_counts)
     if not 0 < len(values) <= _MAX_BINS:
         return None
@@ -131,7 +131,7 @@ def _compute_left_edges(bins: NDArray[np.int64], step: int) -> NDArray[np.float6
     return edges
 
 
-def _find_bins(values: NDArray[np.float64], step: int) -> NDArray[np.int64]:
+def _compute_bin_numbers(values: NDArray[np.float64], step: int) -> NDArray[np.int64]:
     bins = np.floor(values / _compute_width(step)).astype(np.int64)
     # Division rounds, so a value near an edge may get the number of the neighboring bin.
     bins += values >= _compute_left_edges(bins + 1, step)
@@ -148,7 +148,7 @@ def _merge_counts(first: int, counts: NDArray[np.int64], factor: int) -> tuple[i
 
 
 def _list_merge_factors(step: int) -> list[int]:
-    """Return the merge factors for which the width after merging is 1, 2 or 5 times a power of ten."""
+    """Return the merge factors that result in a bin width of 1, 2 or 5 times a power of ten."""
     unit = 1 + step % 2
     widths = (digit * 10**exponent for exponent in range(5) for digit in (1, 2, 5))
     return [width // unit for width in widths if width % unit == 0]

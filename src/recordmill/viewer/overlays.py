@@ -23,7 +23,8 @@ _BOX_NAME = re.compile(r"(?:^|[/_.-])(?:bbox|bboxes|box|boxes)$", re.IGNORECASE)
 _EDGES = ("xmin", "ymin", "xmax", "ymax")
 # TensorFlow Datasets stores boxes of this feature as ymin, xmin, ymax, xmax.
 _TFDS_BOXES = "objects/bbox"
-# Names of features that contain the class name or class number of each box. They have the same prefix as the boxes.
+# Names of features that contain the class name or class number of each box, without their prefix. The prefix, such as
+# "image/object", is the same as in the name of the box feature.
 _BOX_LABELS = ("class/text", "text", "class/label", "label", "labels", "category", "category_id")
 _MAX_BOXES = 1000
 
@@ -85,15 +86,15 @@ def _find_boxes(example: Mapping[str, Any]) -> Iterator[tuple[str, NDArray[Any]]
     for name, value in example.items():
         prefix, _, last = name.rpartition("/")
         if last == "xmin":
-            edges = [_to_numbers(example.get(f"{prefix}/{edge}" if prefix else edge)) for edge in _EDGES]
+            edges = [_flatten_numbers(example.get(f"{prefix}/{edge}" if prefix else edge)) for edge in _EDGES]
             if len({len(values) for values in edges}) == 1:
                 yield prefix or "boxes", np.stack(edges, axis=1)
-        elif _BOX_NAME.search(name) and (values := _to_numbers(value)).size % 4 == 0:
+        elif _BOX_NAME.search(name) and (values := _flatten_numbers(value)).size % 4 == 0:
             boxes = values.reshape(-1, 4)
             yield name, boxes[:, [1, 0, 3, 2]] if name.endswith(_TFDS_BOXES) else boxes
 
 
-def _to_numbers(value: Any) -> NDArray[np.float64]:
+def _flatten_numbers(value: Any) -> NDArray[np.float64]:
     if hasattr(value, "dtype") and value.dtype.kind in "iuf":
         return np.asarray(value, np.float64).reshape(-1)
     return np.empty(0)
@@ -104,7 +105,7 @@ def _to_fractions(edges: NDArray[np.float64], size: tuple[int, int] | None) -> l
     edges = edges[:_MAX_BOXES]
     if not len(edges) or not np.isfinite(edges).all():
         return None
-    # Fractions of the image size are at most slightly above 1, so boxes with an edge above 2 are in pixels.
+    # Edges are either fractions of the image size or pixels. Fractions may be slightly above 1, but not above 2.
     if np.abs(edges).max() > 2:
         if size is None:
             return None
@@ -121,7 +122,7 @@ def _find_labels(example: Mapping[str, Any], name: str, num_boxes: int, classes:
         texts = list(value) if isinstance(value, list | Ragged) else []
         if len(texts) == num_boxes and all(isinstance(text, bytes) for text in texts):
             return [text[:80].decode("utf-8", "backslashreplace") for text in texts[:_MAX_BOXES]]
-        numbers = _to_numbers(value)
+        numbers = _flatten_numbers(value)
         if len(numbers) == num_boxes and np.isfinite(numbers).all():
             return [_name_class(number, classes) for number in numbers[:_MAX_BOXES].tolist()]
     return None

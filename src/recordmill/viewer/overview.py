@@ -21,10 +21,10 @@ from recordmill.viewer.jobs import Job
 
 # If a dataset exceeds this number of records or bytes, only a sample of its records is read.
 _MAX_RECORDS, _MAX_BYTES = 100_000, 1 << 30
-# A sampled dataset is read in blocks of this many consecutive records. Blocks are smaller if there would otherwise be
-# fewer blocks than shards.
+# A sampled dataset is read in blocks of about this many consecutive records. If there are many shards, the blocks are
+# smaller, so that there are at least as many blocks as shards.
 _BLOCK_RECORDS = 64
-# Records above this size are omitted, because memory would contain several copies of each record.
+# Records above this size are not read, because reading a record creates several copies of it in memory.
 _MAX_RECORD_BYTES = 16 << 20
 # Number of record lengths that are added to the histogram at once.
 _NUM_LENGTHS = 1 << 16
@@ -180,14 +180,14 @@ class _ValueHistograms:
 
 
 def _split_into_chunks(source: ShardRecords, blocks: list[Positions]) -> Iterator[Positions]:
-    """Split blocks into chunks of limited size, and yield the positions of each chunk."""
+    """Split blocks of positions into chunks of limited size, and yield the chunks."""
     for block in blocks:
         for start, stop in source.split_chunks(block):
             yield block[start:stop]
 
 
 def _omit_large_records(source: ShardRecords, positions: Positions) -> Positions:
-    """Return the positions of a chunk, or no positions if the chunk consists of one record above the size limit."""
+    """Return `positions`. If they refer to a single record above the size limit, return an empty array or range."""
     # `split_chunks` never combines a record above this size with other records.
     is_large = len(positions) == 1 and int(source.frame_lengths(positions)[0]) > _MAX_RECORD_BYTES
     return positions[:0] if is_large else positions

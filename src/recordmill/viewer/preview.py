@@ -31,7 +31,7 @@ Sample = dict[str, Any]
 MAX_EPOCHS = 8
 # Maximum number of samples in the cache, and their maximum total size in bytes.
 _MAX_SAMPLES, _MAX_CACHED_BYTES = 32, 64 << 20
-# Maximum numbers of images per feature, boxes per image, and characters per value that are shown.
+# The preview shows at most this many images per feature, boxes per image, and characters per value.
 _MAX_IMAGES, _MAX_BOXES, _MAX_CHARS = 16, 1000, 200
 # A keypoint is shown as a box. Each edge has this distance from the keypoint, as a fraction of the image size.
 _KEYPOINT_RADIUS = 0.01
@@ -58,7 +58,7 @@ class Preview:
         self._cache: OrderedDict[tuple[int, int], Sample | str] = OrderedDict()
 
     def describe(self, position: int, num_epochs: int = 1) -> dict[str, Any]:
-        """Return the samples of a record in the first `num_epochs` epochs, with the addresses of their images.
+        """Return the samples of a record in the first `num_epochs` epochs. Images are represented by URLs.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class Preview:
                 images.append(
                     {
                         "feature": name,
-                        "url": _build_address(position, epoch, name, number),
+                        "url": _build_image_url(position, epoch, name, number),
                         "width": width,
                         "height": height,
                     }
@@ -145,7 +145,7 @@ class Preview:
                 )
                 if number == 0:
                     mask = masks.get(name)
-                    images[-1]["mask"] = None if mask is None else _build_address(position, epoch, mask, 0)
+                    images[-1]["mask"] = None if mask is None else _build_image_url(position, epoch, mask, 0)
                     images[-1] |= _describe_boxes(sample, specs, name, (width, height), self._classes)
         shown = {name for name, arrays in found.items() if arrays}
         values = [{"name": name, "text": _describe_value(value)} for name, value in sample.items() if name not in shown]
@@ -153,7 +153,7 @@ class Preview:
 
 
 def _list_pipelines(origin: Any, stages: tuple[Any, ...]) -> Iterator[Dataset]:
-    """Yield a dataset for each source, with the stages that change its samples.
+    """Yield one dataset per source, and keep only the stages that change samples.
 
     Other stages are replaced with a stage that does nothing, because random numbers depend on the number of the stage.
     """
@@ -168,7 +168,7 @@ def _list_pipelines(origin: Any, stages: tuple[Any, ...]) -> Iterator[Dataset]:
 
 
 def _list_specs(pipeline: Dataset) -> dict[str, Any]:
-    """Return the specs of all decode stages, by the name of their output."""
+    """Map the name of each decoded feature to its spec, for all decode stages."""
     return {name: spec for stage in pipeline.stages if isinstance(stage, Decode) for name, spec in stage.specs}
 
 
@@ -193,7 +193,7 @@ def _choose_masks(found: dict[str, list[NDArray[Any]]], specs: dict[str, Any]) -
     return masks
 
 
-def _build_address(position: int, epoch: int, name: str, number: int) -> str:
+def _build_image_url(position: int, epoch: int, name: str, number: int) -> str:
     return f"api/preview/{position}/{epoch}/{quote(name, safe='')}/{number}"
 
 

@@ -199,7 +199,7 @@ class ViewedRecords:
         return {
             "name": name,
             "kind": find_value_kind(value),
-            "shape": _find_shape(value),
+            "shape": _find_value_shape(value),
             "num_bytes": _count_value_bytes(value),
             "text": text,
             "truncated": is_truncated,
@@ -275,7 +275,7 @@ def describe_image_file(data: bytes) -> dict[str, Any]:
     return {"format": find_image_format(data), "width": width, "height": height, "num_bytes": len(data)}
 
 
-def _find_shape(value: Any) -> list[int]:
+def _find_value_shape(value: Any) -> list[int]:
     if hasattr(value, "dtype"):
         return list(np.shape(value))
     return [] if isinstance(value, bytes) else [len(value)]

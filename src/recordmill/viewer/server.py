@@ -107,7 +107,7 @@ class ViewerServer(ThreadingHTTPServer):
         return f"http://{_HOST}:{self.server_port}/{self.token}/"
 
     def check_host(self, host: str | None, origin: str | None) -> None:
-        """Refuse requests from other pages, and requests with another host name, to prevent DNS rebinding."""
+        """Refuse requests for an unknown host name (DNS rebinding) and requests from web pages of other servers."""
         hosts = [f"{name}:{self.server_port}" for name in (_HOST, "localhost")]
         if host not in hosts:
             raise RequestError(403, f"this viewer answers only requests for {hosts[0]}")

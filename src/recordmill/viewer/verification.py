@@ -63,7 +63,7 @@ class Verification:
         for collection in self._source.collections:
             for reader in collection.readers:
                 job.check()
-                found.add(_verify_reader(collection, reader), reader, start)
+                found.add(_verify_shard(collection, reader), reader, start)
                 job.advance(len(reader))
                 start += len(reader)
 
@@ -84,7 +84,7 @@ class _Faults:
         self.num_faults += report.num_faults
 
 
-def _verify_reader(collection: ShardCollection, reader: ShardReader) -> Report:
+def _verify_shard(collection: ShardCollection, reader: ShardReader) -> Report:
     options = {"format": reader.format, "compression": reader.compression, **collection.limits}
     files = list(reader.files)
     return verify_shard(reader.shard.storage, files, options, collection.codec_name, Selection(files))

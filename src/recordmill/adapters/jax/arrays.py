@@ -127,20 +127,20 @@ class ArrayConverter:
             if self._sharding is None:
                 raise
             message = f"feature {name!r} of shape {array.shape} does not fit the sharding {self._sharding}: {error}"
-            raise rm.FeatureError(message, kind="feature_mismatch", hint=self._sharding_hint(array)) from error
+            raise rm.FeatureError(message, kind="feature_mismatch", hint=self._create_sharding_hint(array)) from error
         if self._sharding is not None and len(array) and len(result) < len(array) * self._world_size:
-            raise self._replication_error(name, len(array), result)
+            raise self._create_replication_error(name, len(array), result)
         return result
 
-    def _sharding_hint(self, array: NDArray[Any]) -> str:
+    def _create_sharding_hint(self, array: NDArray[Any]) -> str:
         if array.ndim < len(getattr(self._sharding, "spec", ())):
             return "shard only the first dimension, which all features have, and reshard individual arrays afterwards"
         return (
             'use a batch size that is divisible by the number of devices: batch(n, last="drop") or batch(n, last="pad")'
         )
 
-    def _replication_error(self, name: str, num_rows: int, result: Any) -> ValueError:
-        """Return the error for a sharding that replicates rows across processes that load different batches."""
+    def _create_replication_error(self, name: str, num_rows: int, result: Any) -> ValueError:
+        """Return the error for processes that load different batches, although the sharding replicates their rows."""
         first = min(shard.index[0].start or 0 for shard in result.addressable_shards)
         return ValueError(
             f"{self._world_size} processes with {num_rows} rows each produced only {len(result)} rows of feature "

@@ -113,7 +113,7 @@ class Loader(FrameworkLoader):
 
 
 def _is_cpu_device(device: Any) -> bool:
-    """Return True if a device is a CPU, so that no copy to the device is required; None is JAX's default device."""
+    """Return True if a device is a CPU. None stands for the default device of JAX."""
     with require_extra("jax"):
         import jax
     device = device or jax.config.jax_default_device or jax.local_devices()[0]
@@ -140,8 +140,9 @@ def _check_batch_sizes(dataset: rm.Dataset, sharding: Any, world_size: int) -> N
     rest = _partial_batch_size(dataset, world_size)
     if rest % world_size or rest % num_parts:
         raise ValueError(
-            f"the last {rest} samples of an epoch cannot be divided evenly among {world_size} ranks and the "
-            f'{num_parts} parts of {sharding}: use batch({stage.size}, last="drop"), "pad" or "wrap"'
+            f"the last {rest} samples of an epoch form an incomplete batch, whose size must be divisible by "
+            f"{world_size} (the number of ranks) and by {num_parts} (the number of parts of {sharding}): use "
+            f'batch({stage.size}, last="drop"), last="pad" or last="wrap"'
         )
 
 

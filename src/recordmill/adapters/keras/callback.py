@@ -1,4 +1,4 @@
-"""A Keras callback that reports to a data source on which batches the model was trained."""
+"""A Keras callback that reports the progress of ``fit`` to a data source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,17 @@ class TrainingData(Protocol):
     """Interface of a data source to which the callback reports the progress of ``fit``."""
 
     def epoch_begins(self, epoch: int, last: int, steps: int | None) -> None:
-        """Prepare for an epoch of ``fit``; `last` is the last epoch of ``fit``, and `steps` the batches per epoch."""
+        """Prepare for an epoch of ``fit``.
+
+        Parameters
+        ----------
+        epoch : int
+            Number of the epoch, from 0.
+        last : int
+            Number of the last epoch of ``fit``.
+        steps : int or None
+            Number of batches per epoch; None if Keras does not know it.
+        """
         ...
 
     def batch_ends(self, batch: int) -> None:
@@ -20,7 +30,9 @@ class TrainingData(Protocol):
 
 
 class ProgressCallback:
-    """Reports on which batches the model was trained. The data source does not know this, because Keras prefetches.
+    """Reports the progress of ``fit`` to a data source.
+
+    Keras prefetches batches. The data source therefore cannot know which requested batches were used for training.
 
     Parameters
     ----------
@@ -42,7 +54,7 @@ class ProgressCallback:
 
 
 def create_callback(data: TrainingData) -> Any:
-    """Return a `keras.callbacks.Callback` that reports to `data`."""
+    """Return a `keras.callbacks.Callback` that reports the progress of ``fit`` to `data`."""
     with require_extra("keras", "pip install 'recordmill[keras]', and set KERAS_BACKEND to jax"):
         from keras.callbacks import Callback
     return combine_classes(ProgressCallback, Callback, __name__)(data)

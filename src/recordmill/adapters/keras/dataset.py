@@ -109,20 +109,20 @@ class PyDataset:
         """Raise RuntimeError if ``fit`` starts another epoch after a resumed epoch; Keras calls this method."""
         if self._has_ended_resumed_epoch:
             raise RuntimeError(
-                "fit uses the length of the resumed epoch for all epochs: finish the resumed epoch with "
-                "fit(..., initial_epoch=data.epoch, epochs=data.epoch + 1), then call fit again for the other epochs"
+                "fit assumes that all epochs are as long as the resumed epoch. Finish the resumed epoch with fit(..., "
+                "initial_epoch=data.epoch, epochs=data.epoch + 1). Then call fit again for the other epochs"
             )
 
     def on_epoch_end(self) -> None:
         """Switch to the next epoch if the current epoch is complete; Keras calls this method."""
-        # To build a model, Keras requests a single batch and then calls this method, but the epoch is not complete.
+        # Keras also calls this method in the middle of an epoch, after it has requested one batch to build the model.
         is_resumed, is_complete = self._start > 0, len(self._requested) == len(self)
         if is_complete and len(self):
             self.set_epoch(self._epoch + 1)
         self._has_ended_resumed_epoch = is_resumed and is_complete
 
     def callback(self) -> Any:
-        """Return a Keras callback that reports to this object on which batches the model was trained.
+        """Return a Keras callback that reports the progress of ``fit`` to this object.
 
         Returns
         -------
@@ -142,7 +142,7 @@ class PyDataset:
             self.set_epoch(epoch)
 
     def batch_ends(self, batch: int) -> None:
-        """Store the number of the last batch of this epoch that was used for training; called by the callback."""
+        """Store that the model was trained on the batches of this epoch up to `batch`. The callback calls this."""
         self._num_trained = min(self._start + batch + 1, self._num_batches)
 
     def state_dict(self) -> dict[str, Any]:
@@ -198,5 +198,5 @@ def _warn_about_workers(workers: int, use_multiprocessing: bool) -> None:
             f"with workers={workers} and use_multiprocessing={use_multiprocessing}, Keras 3 repeats some batches and "
             "delays the others, so saved states are not exact; omit these options, or use recordmill.keras.Stream, "
             "which computes batches in threads",
-            stacklevel=4,  # stack frames: this function, the constructor, and the decorator of the constructor
+            stacklevel=4,  # skip this function, the constructor, and the decorator of the constructor
         )

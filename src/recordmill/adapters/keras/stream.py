@@ -96,7 +96,7 @@ class Stream:
         raise ValueError(f"{_MAX_EMPTY_EPOCHS} epochs in a row had no batch; check the filter of {self._loader!r}")
 
     def callback(self) -> Any:
-        """Return a Keras callback that reports to this object on which batches the model was trained.
+        """Return a Keras callback that reports the progress of ``fit`` to this object.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class Stream:
         self._trained = self._trained or self._start
 
     def batch_ends(self, batch: int) -> None:
-        """Store the number of the last batch of this epoch that was used for training; called by the callback."""
+        """Store that the model was trained on the batches of this epoch up to `batch`. The callback calls this."""
         while self._step <= batch and self._pending:
             self._trained = self._pending.popleft()
             self._step += 1

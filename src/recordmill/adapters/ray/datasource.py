@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from recordmill.shards.collection import ShardCollection
     from recordmill.shards.paths import Paths
 
-# Approximate maximum size of the records in one Arrow table: without decoding, and with decoding. Both sizes are bytes
-# as stored. The second size is smaller, because decoded images take about ten times as many bytes.
+# Approximate maximum number of stored bytes of the records in one Arrow table.
 _BLOCK_BYTES = 16 << 20
+# The same limit if features are decoded. It is lower, because images become about ten times as large.
 _DECODED_BLOCK_BYTES = 2 << 20
 
 

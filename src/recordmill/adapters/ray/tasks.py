@@ -16,7 +16,7 @@ from recordmill.storage.addresses import absolute_path
 # Number of tasks to submit for each task that can run at the same time. Queued tasks keep CPUs busy until the driver
 # submits the next ones.
 _QUEUED_PER_CPU = 2
-# Seconds after which the number of CPUs of the cluster is read again.
+# Seconds between two updates of the number of CPUs in the cluster; also the timeout of `ray.wait`.
 _WAIT_S = 1.0
 _MEMORY_HINT = "reserve memory for each task with memory=, so that fewer tasks run on a node at the same time"
 
@@ -82,7 +82,7 @@ class TaskRunner:
         self._task = self._ray.remote(num_cpus=options.num_cpus, memory=options.memory, max_retries=0)(_call_in_worker)
 
     def run(self, inputs: Sequence[Any]) -> Generator[tuple[int, Any]]:
-        """Call the function with each input. When a task ends, yield the position of the input and the result.
+        """Call the function with each input; yield ``(position in inputs, result)`` whenever a task ends.
 
         A result is a `TaskFailure` if the function raised an error. If the caller closes the generator, running tasks
         are cancelled.
@@ -92,7 +92,7 @@ class TaskRunner:
         try:
             number = next(waiting, None)
             while number is not None or running:
-                while number is not None and len(running) < self._count_slots():
+                while number is not None and len(running) < self._compute_task_limit():
                     running[self._submit(inputs[number])] = number
                     number = next(waiting, None)
                 finished, _ = self._ray.wait(list(running), timeout=_WAIT_S)
@@ -125,7 +125,7 @@ class TaskRunner:
         """Return the number of tasks that the cluster can run at the same time."""
         return max(int(self._ray.cluster_resources().get("CPU", 1) / self._options.num_cpus), 1)
 
-    def _count_slots(self) -> int:
+    def _compute_task_limit(self) -> int:
         """Return the maximum number of submitted tasks. It is updated every second, because nodes join and leave."""
         now = time.monotonic()
         if now - self._counted >= _WAIT_S:

@@ -117,7 +117,7 @@ def verify(  # noqa: PLR0913 (the options of one command)
 
 
 def _restrict_selection(selection: Selection, files: list[str]) -> Selection:
-    """Return a selection with only the given files and their manifest entries, to send less to a task."""
+    """Return a new selection with only `files` and their manifest entries. Less data is then sent to a task."""
     names = {os.path.basename(path) for path in files}
     manifests = {
         path: replace(manifest, shards=[shard for shard in manifest.shards if shard.name in names])

@@ -263,19 +263,19 @@ class WorkerIterator:
             batch = next(self._batches)
         except StopIteration:
             self._is_over = True
-            self._report_end()
+            self._count_end_once()
             self._loader.close()
             raise
         if self._num_left is not None:
             self._num_left -= 1
             # A caller that knows the number of batches may never call this method again after the last batch.
             if not self._num_left:
-                self._report_end()
+                self._count_end_once()
         # Each of the other workers returns one batch before this worker returns its next batch.
         self._turn = self._count - 1
         return tensors(batch)
 
-    def _report_end(self) -> None:
+    def _count_end_once(self) -> None:
         if self._counts_end:
             self._counts_end = False
             self._epoch.count_ended_iteration()

@@ -101,7 +101,7 @@ class Transfer:
         self._move = move
 
     def start(self, batch: Any) -> Any:
-        """Move the tensors of a batch; return the argument of `finish`. Any thread may call this method."""
+        """Move the tensors of a batch. Pass the result to `finish`. Any thread may call this method."""
         return map_leaves(lambda value: self._move(value) if _is_tensor(value) else value, batch)
 
     def finish(self, started: Any) -> Any:
@@ -175,5 +175,5 @@ def warn_if_not_sharded(dataset: rm.Dataset, options: dict[str, Any]) -> None:
         warnings.warn(
             f"each of the {distributed.get_world_size()} ranks of torch.distributed loads all batches: add shard() to "
             "the pipeline to divide them among the ranks, or pass rank=0, world_size=1 if this is intended",
-            stacklevel=4,  # stack frames: this function, the caller, and the decorator of the caller
+            stacklevel=4,  # skip this function, the caller, and the decorator of the caller
         )

@@ -1,4 +1,4 @@
-"""Convert samples and batches to tensors that share their memory."""
+"""Convert samples and batches of NumPy arrays to tensors that share memory with the arrays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RaggedTensor(NamedTuple):
 
 
 def tensors(element: Any) -> Any:
-    """Convert the arrays of a sample or batch to tensors that share their memory.
+    """Convert the NumPy arrays of a sample or batch to tensors that share memory with the arrays.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ def _hash_0_to_16(data: Strings) -> Word:
 
 
 def _hash_first_and_last_16(data: Strings, first_factor: int, factor: Word) -> tuple[Word, Word, Word]:
-    """Return two words mixed from the first and last 16 bytes, and the product of the first word and `first_factor`."""
+    """Hash the first and last 16 bytes to two words. Also return the first 8 bytes multiplied by `first_factor`."""
     a, b = multiply(data.word64(0), first_factor), data.word64(8)
     c, d = multiply(data.word64(data.length - 8), factor), multiply(data.word64(data.length - 16), _K2)
     left = add(rotate_right(add(a, b), 43), rotate_right(c, 30), d)

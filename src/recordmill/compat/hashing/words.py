@@ -1,4 +1,4 @@
-"""Arithmetic modulo 2**64 on Python integers or uint64 arrays, and access to the words of byte strings."""
+"""Arithmetic modulo 2**64 on Python integers or uint64 arrays, and classes that read integers from byte strings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MIN_VECTORIZED = 12
 
 
 class SingleString:
-    """Access to the words of one byte string."""
+    """Reads bytes and integers from one byte string."""
 
     __slots__ = ("_data", "length")
 
@@ -37,7 +37,7 @@ class SingleString:
 
 
 class EqualLengthStrings:
-    """Access to the words of byte strings of equal length; each method returns an array with one word per string.
+    """Reads bytes and integers from several byte strings of equal length, as arrays with one value per string.
 
     Parameters
     ----------

@@ -27,7 +27,8 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Channels = Literal["rgb", "bgr", "gray"]
 _CHANNELS: dict[str, Channels] = {"RGB": "rgb", "BGR": "bgr", "GRAY": "gray"}
-# No other random operation has this stage number. Operations with the same seed therefore draw different numbers.
+# Stage number for `rm.Draws`. Each operation has its own stage number, because operations with the same seed and
+# stage number draw the same numbers.
 _CROP_STAGE = 20_000
 
 
@@ -58,9 +59,10 @@ class CropWindowSampler:
         return np.asarray(np.where(fits.any(axis=1)[:, None], chosen, self.compute_largest_sizes(whole)))
 
     def compute_largest_sizes(self, whole: Ints) -> Ints:
-        """Return the largest (width, height) in each image within the limits of area and aspect ratio.
+        """Return the largest allowed crop size (width, height) of each image.
 
-        Every computed length is truncated to an integer, as in OneFlow.
+        The relative area and the aspect ratio of crops are limited. Every computed length is truncated to an integer,
+        as in OneFlow.
         """
         width, height = whole.T
         low, high = np.asarray(self.aspect_ratio, np.float32)
@@ -148,7 +150,8 @@ class OFRecordImageDecoder(Module):
     def forward(self, records: RecordBatch) -> ImageBuffer:
         """Return the images of a batch of records; they are decoded when their pixels are first used."""
         strings = self._parser.parse_strings(records)
-        # An invalid image has size 0. The size becomes 1 here; `EncodedImages.decode` raises the error for the image.
+        # An invalid image has size 0. Size 1 avoids a division by zero when the windows are chosen.
+        # `EncodedImages.decode` raises the error for the invalid image.
         sizes = np.maximum(rm.image_sizes(strings, like="opencv", orientation="ignore"), 1)
         windows = self._choose_crop_windows(sizes)
         return ImageBuffer(EncodedImages(self._parser.name, strings, windows, self._channels, records.locations))

@@ -17,7 +17,7 @@ class _ResultMixin:
     """Mixin with the methods that OneFlow adds to the result of a ``flow.global_function``."""
 
     def get(self, *args: Any) -> Any:
-        """Return the result itself. With arguments, call `dict.get`, because a result can be a dict."""
+        """Return the result. If arguments are given, the result must be a dict: call `dict.get`."""
         return super().get(*args) if args else self  # type: ignore[misc]
 
     def async_get(self, callback: Callable[[Any], Any]) -> None:
@@ -42,7 +42,7 @@ def _map_tensors(value: Any, convert: Callable[[Any], Any]) -> Any:
 
 
 def _add_get_methods(value: Any) -> Any:
-    """Add the methods `get` and `async_get` to a copy of a result; tensor buffers become lists of arrays."""
+    """Return a result with the methods `get` and `async_get`. Convert each `TensorBuffer` to a list of arrays."""
     value = _map_tensors(value, lambda tensor: tensor.numpy() if isinstance(tensor, TensorBuffer) else tensor)
     if isinstance(value, Tensor | ResizedImages):
         return as_tensor(value).view(_TensorResult)

@@ -37,7 +37,10 @@ def get_world_size() -> int:
 
 
 def assign_parts(num_parts: int, rank: int, world_size: int) -> range:
-    """Return the part numbers of process `rank`; if the division has a remainder, the first processes get one more."""
+    """Return the part numbers of process `rank`.
+
+    If the parts cannot be divided evenly, each of the first processes gets one more part.
+    """
     if not 0 <= rank < world_size:
         raise ValueError(f"RANK must be at least 0 and less than WORLD_SIZE ({world_size}), got {rank}")
     if world_size > num_parts:
@@ -56,7 +59,7 @@ class _RecordLocator:
         self._offset, self._part, self._record = 0, -1, 0
 
     def locate(self, payloads: Ragged) -> list[Location]:
-        """Return the locations of the given records, which must follow the records of the previous call."""
+        """Return the locations of the given records. Call this method for all records of the epoch in reading order."""
         sizes = np.diff(payloads.row_splits) + _HEADER_BYTES
         offsets = self._offset + np.concatenate(([0], np.cumsum(sizes)))
         self._offset = int(offsets[-1])
@@ -69,7 +72,7 @@ class _RecordLocator:
         return Location(self._parts[part], self._record, offset - int(self._starts[part]))
 
     def locate_error(self, error: RecordmillError) -> RecordmillError:
-        """Return a copy of the error that names the part and the record at which the error occurred."""
+        """Return a copy of the error that names the part file and the record in which the error occurred."""
         if error.offset is None:
             return error
         part = min(int(np.searchsorted(self._starts, error.offset, side="right")), len(self._parts)) - 1
@@ -189,7 +192,8 @@ class OFRecordReader(Module):
             return next(self._batches)
         if self._prefetcher is None:
             self._prefetcher = Prefetcher(self._batches, 0)
-            # The thread holds no reference to the reader. Garbage collection of the reader ends the thread.
+            # The thread holds no reference to the reader. When the reader is garbage-collected, this finalizer stops
+            # the thread.
             weakref.finalize(self, self._prefetcher.close)
         return next(self._prefetcher)
 

@@ -11,7 +11,7 @@ from recordmill.errors import FeatureError, PayloadError, RecordmillError
 from recordmill.schema import Kind
 from recordmill.types import Ragged
 
-# Maps each list message that a feature may contain to the dtype of its values.
+# Maps the name of each list message to the dtype of its values. A feature contains one of these messages.
 _KINDS: dict[str, Kind] = {
     "bytes_list": "bytes",
     "float_list": "float32",
@@ -64,7 +64,7 @@ def copy_with_location(error: RecordmillError, location: Location) -> Recordmill
 
 
 class FeatureParser:
-    """Parses the feature `name` of one batch after another."""
+    """Parses the feature `name` in batches of records."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -92,7 +92,10 @@ class FeatureParser:
         return Ragged.from_rows([self._parse_string(records, position) for position in range(len(records))])
 
     def parse_record(self, records: RecordBatch, position: int) -> tuple[str, Any]:
-        """Return the list kind and values of one record; raise if a ``bytes_list`` has 0 or several strings."""
+        """Return the list kind of the feature in one record, such as ``int64_list``, and the values of the list.
+
+        For a ``bytes_list``, return its only string, not a list. Raise FeatureError if it has 0 or several strings.
+        """
         kind = self._find_list_kind(records, position)
         values = self._parse_list(records, position, kind)
         if kind != "bytes_list":

@@ -67,7 +67,7 @@ class SlotGenerator:
         return self._state - 1
 
     def next_slot(self) -> int:
-        """Return the slot of the record that is yielded next and replaced by a new record."""
+        """Return the next random position in the shuffle buffer."""
         return draw_uniform_int(self._draw_minstd_number, _MINSTD_SPAN, self._count)
 
 

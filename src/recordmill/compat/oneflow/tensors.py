@@ -58,7 +58,7 @@ class Tensor(np.ndarray[Any, np.dtype[Any]]):
 
     @property
     def size(self) -> Any:
-        """Number of values; calling it returns the shape, or the length of one axis."""
+        """Number of values. ``size()`` returns the shape, and ``size(dim)`` returns the length of axis `dim`."""
         return _CallableSize(self.shape)
 
     def numel(self) -> Any:

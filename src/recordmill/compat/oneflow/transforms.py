@@ -30,7 +30,8 @@ _KERNELS = {
 }
 _OLD_KERNELS = {"Linear": "bilinear", "NN": "nearest_neighbor", "Cubic": "bicubic"}
 _OLD_CHANNELS = {"RGB": 3, "BGR": 3, "GRAY": 1}
-# No other random operation has this stage number. Operations with the same seed therefore draw different numbers.
+# Stage number for `rm.Draws`. Each operation has its own stage number, because operations with the same seed and
+# stage number draw the same numbers.
 _FLIP_STAGE = 20_001
 _POOL_BYTES = 256 << 20
 
@@ -82,8 +83,8 @@ class ResizedImages(NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if "out" in options:
-            options["out"] = tuple(map(_decode_resized_images, options["out"]))
-        return getattr(ufunc, method)(*map(_decode_resized_images, inputs), **options)
+            options["out"] = tuple(map(_materialize_images, options["out"]))
+        return getattr(ufunc, method)(*map(_materialize_images, inputs), **options)
 
     def __getattr__(self, name: str) -> Any:
         """Decode the images, and return the attribute `name` of the resulting `Tensor`."""
@@ -104,7 +105,7 @@ class ResizedImages(NDArrayOperatorsMixin):
         return repr(self.tensor())
 
 
-def _decode_resized_images(value: Any) -> Any:
+def _materialize_images(value: Any) -> Any:
     return value.tensor() if isinstance(value, ResizedImages) else value
 
 

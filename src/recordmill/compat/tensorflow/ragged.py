@@ -1,4 +1,4 @@
-"""``tf.ragged``: creation and mapping of ragged tensors."""
+"""``tf.ragged``: ragged tensors and operations on them."""
 
 from __future__ import annotations
 

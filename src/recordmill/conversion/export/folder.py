@@ -62,7 +62,7 @@ class FolderWriter:
     def _choose_name(self, sample: Sample, folder: str, data: bytes) -> str:
         key = "" if self._key is None else sample.values.get(self._key, "")
         suffix = find_suffix(data)
-        if self._key is None:  # The name is the position, so it is unique and needs no check for duplicates.
+        if self._key is None:  # Positions are unique, so these file names need no check for duplicates.
             return f"{folder}/{sample.position:08}{suffix}" if folder else f"{sample.position:08}{suffix}"
         text, problem = decode_key(key)
         return self._names.choose(folder, text, problem, split_suffix(text)[1].lower() or suffix, sample.position)
@@ -85,7 +85,7 @@ class FolderWriter:
 
 
 def write_class_names(folder: OutputFolder, classes: list[str] | None) -> None:
-    """Write the class names to ``labels.txt``, if there are any and the file can represent them."""
+    """Write ``labels.txt``. Omit the file if there are no class names, or if the names could not be read back."""
     data = format_labels(classes) if classes else None
     if data is not None:
         folder.write_file(LABELS_FILE, data)

@@ -12,7 +12,7 @@ _DATABASE = ".names.sqlite"
 
 
 class FileNames:
-    """Chooses a safe and unique name for each record, and reports each key that is not used.
+    """Chooses a safe and unique file name for each record. Reports each key that is not used as the file name.
 
     Parameters
     ----------
@@ -28,22 +28,26 @@ class FileNames:
             self._registry.add_file(name)
 
     def choose_class_folders(self, classes: list[str]) -> list[str]:
-        """Return one folder name per class: the class name, if it is a safe file name and unique regardless of case."""
+        """Return one folder name per class.
+
+        The folder has the name of the class. If that name is unsafe, or equals another name except for case, the
+        folder has a name such as ``class-00012``.
+        """
         folders: list[str] = []
         for number, name in enumerate(classes):
             problem = "it contains a slash" if "/" in name else find_problem(name) if name else "it is empty"
-            problem = problem or self._reserve_class(name, folders)
+            problem = problem or self._reserve_class_folder(name, folders)
             if problem is None:
                 folders.append(name)
                 continue
             folder = f"class-{number:05}"
-            while self._reserve_class(folder, folders) is not None:
+            while self._reserve_class_folder(folder, folders) is not None:
                 folder += "-"
             folders.append(folder)
             self._result.add_renamed(name, folder, problem)
         return folders
 
-    def _reserve_class(self, name: str, folders: list[str]) -> str | None:
+    def _reserve_class_folder(self, name: str, folders: list[str]) -> str | None:
         return "another class has this name" if name in folders else self._registry.add_folder(name)
 
     def choose(self, folder: str, text: str, problem: str | None, suffix: str, position: int, *, join: str = "") -> str:

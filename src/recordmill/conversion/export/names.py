@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from recordmill.errors import WriteError
 from recordmill.packing.sources.base import IMAGE_SUFFIXES
 
-# Maximum lengths of a path component and of a path, in bytes. File systems allow 255 and 4096 bytes. The lower limits
-# leave room for the suffix and for the folder of the destination.
+# Maximum length of a path component, and of a whole path, in bytes. File systems allow more (255 and 4096 bytes). The
+# difference leaves room for the suffix and for the path of the destination folder.
 _MAX_COMPONENT_BYTES, _MAX_BYTES = 200, 1000
 _RESERVED_CHARACTERS = re.compile(r'[<>:"|?*\\]')
 _RESERVED_NAMES = re.compile(r"(?:^|/)(?:CON|PRN|AUX|NUL|COM\d|LPT\d)(?:[./]|$)", re.IGNORECASE)
@@ -95,7 +95,7 @@ class NameRegistry:
         self._database: sqlite3.Connection | None = None
 
     def add_folder(self, name: str) -> str | None:
-        """Reserve a folder name for any number of files. Return None, or the reason why the name cannot be used."""
+        """Reserve a folder name; it may be reserved again. Return None, or the reason why the name cannot be used."""
         if name in self._folders:
             return None
         problem = self._insert(name, is_folder=True)

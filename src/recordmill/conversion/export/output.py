@@ -32,7 +32,7 @@ class OutputFolder:
     def __init__(self, path: str, *, overwrite: bool, sources: Sequence[str]) -> None:
         self.path, self._overwrite = os.path.realpath(path), overwrite
         _check_folder(self.path, path, overwrite=overwrite, sources=sources)
-        self._temporary = _hidden_sibling(self.path, "tmp")
+        self._temporary = _build_hidden_path(self.path, "tmp")
         with convert_write_errors(path, "cannot create the folder"):
             os.makedirs(self._temporary)
         self._folders = {""}
@@ -75,7 +75,7 @@ class OutputFolder:
         with convert_write_errors(self.path, "cannot rename the folder"):
             old = None
             if self._overwrite and os.path.lexists(self.path):
-                old = _hidden_sibling(self.path, "old")
+                old = _build_hidden_path(self.path, "old")
                 os.rename(self.path, old)
             try:
                 os.rename(self._temporary, self.path)
@@ -94,7 +94,7 @@ class OutputFolder:
 
 
 class FolderText:
-    """A file in an `OutputFolder` to which bytes are appended. It is created when the first bytes are written.
+    """An append-only file in an `OutputFolder`. The file is created when its buffer is first flushed.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class FolderText:
         self._buffer = bytearray()
 
     def close(self) -> None:
-        """Write the remaining bytes and close the file, if there is one."""
+        """Write the buffered bytes and close the file. If no bytes were appended, no file is created."""
         try:
             if self._buffer:
                 self._flush()
@@ -156,7 +156,7 @@ class OutputBuffer:
                 "the destination is a folder", shard=path, hint="choose a file name, such as 'out/train.jsonl'"
             )
         if os.path.realpath(path) in set(map(os.path.realpath, sources)):
-            raise _source_error(path)
+            raise _create_same_file_error(path)
         self._file = LOCAL.create_output(path, overwrite=overwrite)
         self._buffer = bytearray()
         self.num_bytes = 0
@@ -199,7 +199,7 @@ def _check_folder(path: str, name: str, *, overwrite: bool, sources: Sequence[st
     """Raise an error if the destination is a file, contains a source, or is a folder that must not be replaced."""
     inside = os.path.join(path, "")
     if any(os.path.realpath(source).startswith(inside) for source in sources):
-        raise _source_error(name)
+        raise _create_same_file_error(name)
     if not os.path.lexists(path):
         return
     if not os.path.isdir(path):
@@ -227,13 +227,13 @@ def _exists_error(path: str) -> OutputExistsError:
     )
 
 
-def _source_error(path: str) -> InputError:
+def _create_same_file_error(path: str) -> InputError:
     return InputError(
         "the destination contains one of the sources", kind="same_file", shard=path, hint="choose another destination"
     )
 
 
-def _hidden_sibling(path: str, kind: str) -> str:
+def _build_hidden_path(path: str, kind: str) -> str:
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name[:100]}.{kind}-{os.urandom(6).hex()}")
 

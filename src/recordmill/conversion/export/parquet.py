@@ -17,7 +17,7 @@ from recordmill.types import Ragged
 
 # Maximum number of samples in a row group, and maximum size of these samples in bytes.
 _GROUP_ROWS, _GROUP_BYTES = 16_384, 16 << 20
-# Key in the metadata of the file. The value is a JSON array of the class names.
+# Key in the metadata of the Parquet file. The value is a JSON array of the class names.
 CLASSES_KEY = "recordmill.classes"
 
 

@@ -82,7 +82,8 @@ def _read_chunks(
 
     Yields the position of the first sample in the reading order, the samples, and the samples that could not be read.
     """
-    # All chunks share the first results of the user functions, because later results must have the same types.
+    # Each chunk has its own context. All contexts share the first result of each user function, because every later
+    # result is compared with the first result.
     shared = Context()
     for number, chunk in _split_into_chunks(dataset, order):
         context = Context(collect_errors, first_results=shared.first_results, function_lock=shared.function_lock)

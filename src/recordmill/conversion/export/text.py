@@ -83,7 +83,7 @@ class CsvWriter(FileWriter):
     _has_header = False
 
     def write(self, sample: Sample) -> None:
-        """Write one row, and the header before the first one."""
+        """Write one row. Write the header before the first row."""
         columns = self._check_columns(sample)
         self._write_header(columns)
         self._file.write(_format_row([to_cell(sample.values[name]) for name in columns]))

@@ -52,7 +52,7 @@ def _decode_text(value: bytes) -> str | None:
 
 
 def serialize_json(value: Any) -> bytes:
-    """Return JSON values on one line, in UTF-8."""
+    """Serialize a value to one line of JSON, encoded as UTF-8."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
 
 

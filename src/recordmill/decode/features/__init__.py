@@ -1,1 +1,1 @@
-"""Decode columns to outputs: one module for each kind of spec."""
+"""Decode the columns of a batch. Each module implements one or two types of specs, such as `Mask`."""

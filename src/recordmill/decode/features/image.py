@@ -109,7 +109,7 @@ def _find_too_large_images(geometry: GeometryPlan, max_pixels: int) -> NDArray[n
 
 
 def _choose_decoding_scales(images: ImageBatch) -> Ints:
-    """Choose the smallest decoded size (1/1, 1/2, 1/4 or 1/8) at which a window is at least as large as its output."""
+    """Choose a decoding scale for each image: the smallest of 1/1, 1/2, 1/4 and 1/8 with enough pixels for resizing."""
     scales = np.ones(len(images.rows), np.int64)
     for scale in (2, 4, 8):
         is_enough = (images.geometry.windows[:, 2:] // scale >= images.geometry.resized).all(axis=1)

@@ -1,1 +1,1 @@
-"""Specs: immutable values that describe how features become arrays. A spec only checks its fields."""
+"""Specs: immutable objects that describe how features become arrays. A spec checks its fields; it does not decode."""

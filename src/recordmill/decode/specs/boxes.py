@@ -103,4 +103,7 @@ class Keypoints(Spec):
     def __post_init__(self) -> None:
         """Check the options, and convert them to their canonical form."""
         if self.relative and self.centers:
-            raise ValueError("relative cannot be combined with centers, because fractions are measured from edges")
+            raise ValueError(
+                "relative cannot be combined with centers: fractions are measured from the edges of the image, "
+                "not from pixel centers"
+            )

@@ -27,7 +27,7 @@ _KERNELS = ("nearest", "bilinear")
 @suggest_constructor_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class Resize(Spec):
-    """Resize every image to one size, or its shorter side to a length. Exactly one of the parameters is required.
+    """Resize every image to a fixed size, or resize its shorter side to a fixed length. Set `size` or `shorter`.
 
     Parameters
     ----------

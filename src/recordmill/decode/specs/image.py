@@ -165,21 +165,21 @@ class Image(Spec):
         self._set_fields(std=parse_channel_values("std", self.std), white=check_number("white", self.white, 1e-6, 1e6))
         self._check_geometry()
         self._check_color()
-        self._check_values()
+        self._check_fill_and_normalization()
         if self.scale_first:
             self._check_scale_first()
 
     def _apply_scale(self, scale: float) -> None:
-        """Replace the option `scale` with equivalent values of `dtype` and `white`, the output value of level 255."""
+        """Replace the option `scale` with ``white = 255 * scale``. If `dtype` is not set, set it to float32."""
         if self.white != 1.0 or self.dtype in ("uint8", "uint16"):
             found = f"dtype={self.dtype!r} and white={self.white}"
             raise ValueError(f"scale requires a float dtype and the default white=1.0, got {found}")
         self._set_fields(white=255 * scale, dtype=self.dtype or "float32", scale=None)
 
     def _check_geometry(self) -> None:
-        _check_type("crop", self.crop, CenterCrop, RandomCrop, RandomResizedCrop, GivenCrop)
-        _check_type("resize", self.resize, Resize)
-        _check_type("affine", self.affine, RandomAffine)
+        _check_option_type("crop", self.crop, CenterCrop, RandomCrop, RandomResizedCrop, GivenCrop)
+        _check_option_type("resize", self.resize, Resize)
+        _check_option_type("affine", self.affine, RandomAffine)
         sized = isinstance(self.crop, RandomResizedCrop) or (isinstance(self.crop, GivenCrop) and self.crop.size)
         if sized and self.resize is not None:
             name = type(self.crop).__name__
@@ -187,7 +187,7 @@ class Image(Spec):
 
     def _check_color(self) -> None:
         for step in self.color:
-            _check_type("color", step, *get_args(Color))
+            _check_option_type("color", step, *get_args(Color))
         if self.color and self.channels == "stored":
             raise ValueError('color cannot be combined with channels="stored"; use "rgb", "bgr" or "gray"')
         if self.color and self.dtype == "uint16":
@@ -204,7 +204,7 @@ class Image(Spec):
         if self.dtype not in ("float16", "float32") and (self.dtype or (self.mean is None and self.std is None)):
             raise ValueError(f"scale_first requires a float dtype, got {self.dtype!r}")
 
-    def _check_values(self) -> None:
+    def _check_fill_and_normalization(self) -> None:
         counts: dict[Any, tuple[int, ...]] = {"gray": (1,), "rgb": (1, 3), "bgr": (1, 3), None: (1, 3)}
         allowed = counts.get(self.channels, (1, 2, 3, 4))
         for part in (self.crop, self.affine, *self.color):
@@ -233,6 +233,6 @@ def _parse_flip(value: bool | float | Flip | GivenFlip | None) -> Flip | GivenFl
     return Flip() if value is True else Flip(value)
 
 
-def _check_type(name: str, value: object, *types: type) -> None:
+def _check_option_type(name: str, value: object, *types: type) -> None:
     if value is not None and not isinstance(value, types):
         raise TypeError(f"{name} must be a {' or '.join(one.__name__ for one in types)}, got {value!r}")

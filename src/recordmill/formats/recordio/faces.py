@@ -52,7 +52,8 @@ def parse_face_layout(label: Any, num_bytes: int, num_records: int) -> FaceLayou
     if num_bytes or len(values) != 2:
         return FaceLayout(range(num_records), range(0))
     end, total = (int(value) if np.isfinite(value) else 0 for value in values)
-    # The header stores the number of records as float32, so a number above 2**24 is rounded. Round both numbers.
+    # The header stores the number of records as float32, which rounds numbers above 2**24. Round `num_records`, too,
+    # before the comparison.
     if not 1 <= end <= total or np.float32(total) != np.float32(num_records):
         message = "the header record of a face dataset does not match its number of records"
         raise FormatError(message, expected=f"two keys from 1 to {num_records}", found=str(values.tolist()))

@@ -16,7 +16,7 @@ _FIRST_FLAG = 1
 
 
 def _find_record_starts(data: Any) -> NDArray[np.int64]:
-    """Return the positions of magic words that start an unsplit record or the first part of a split record.
+    """Return the positions where records begin: at a magic word with flag 0 (unsplit record) or 1 (first part).
 
     Writers split payloads that contain magic words, so each of these positions is the beginning of a record.
     """

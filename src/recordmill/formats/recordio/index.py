@@ -16,7 +16,7 @@ class IdxCodec:
     suffix: str = ".idx"
 
     def serialize(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
-        """Serialize a frame index to an ``.idx`` file.
+        """Return the content of an ``.idx`` file: one line per record, with its key and offset.
 
         Parameters
         ----------

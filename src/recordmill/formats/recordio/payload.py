@@ -31,7 +31,7 @@ class IRHeaderCodec(NativeCodec):
 
     @property
     def is_recognizable(self) -> bool:
-        """Return False, because `accepts` returns True for many payloads of other types."""
+        """Return False: `accepts` cannot detect this codec, because it accepts many payloads of other codecs."""
         return False
 
     def native_key(self, name: str, schema: Schema) -> bytes:

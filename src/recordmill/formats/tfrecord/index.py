@@ -16,7 +16,7 @@ class TfIndexCodec:
     suffix: str = ".tfindex"
 
     def serialize(self, index: FrameIndex, keys: Sequence[int | str]) -> bytes:
-        """Serialize a frame index to an index file; `keys` is ignored, because the file stores no keys.
+        """Return the content of an index file: one line per record, with the offset and length of its frame.
 
         Parameters
         ----------
@@ -33,7 +33,7 @@ class TfIndexCodec:
         return "".join(f"{offset} {length}\n" for offset, length in rows).encode()
 
     def parse(self, data: bytes) -> tuple[list[str], list[int]]:
-        """Parse an index file; return keys and offsets. The file has no keys, so the records are numbered from 0.
+        """Parse an index file; return keys and offsets. The keys are record numbers from 0, as the file stores no keys.
 
         Parameters
         ----------

@@ -58,7 +58,7 @@ class Source(ABC):
         return self._items[position]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the options without the cached items, so that a pickled copy reads the source again."""
+        """Return all attributes except the cached items. A pickled copy reads the items again."""
         return {name: value for name, value in self.__dict__.items() if name != "_items"}
 
 
@@ -161,7 +161,7 @@ class Items:
         return _join_paths(self.mask_root, self.masks or [])
 
     def describe_origin(self, position: int) -> str | None:
-        """Return the list file and the line number of an item, for error messages.
+        """Return the file and the line that list an item, for error messages.
 
         Parameters
         ----------

@@ -276,7 +276,7 @@ class ImagePairs(Source):
         return cls(images, masks, names, allow_outside=allow_outside)
 
     def read_items(self) -> Items:
-        """List the pairs.
+        """List the pairs of image and mask.
 
         Returns
         -------

@@ -304,7 +304,10 @@ class Table(Source):
         for row, line in zip(rows, lines, strict=True):
             if len(row) < width or not row[image].strip():
                 raise _table_line_error(
-                    origin, line, f"{width} columns and a file name", f"{len(row)} columns: {row}"[:120]
+                    origin,
+                    line,
+                    f"at least {width} columns, and a file name that is not empty",
+                    f"{len(row)} columns: {row}"[:120],
                 )
         names = [row[image].strip() for row in rows]
         root = (os.path.dirname(origin) or os.curdir) if self.root is None else os.fspath(self.root)
@@ -313,7 +316,7 @@ class Table(Source):
         classes = None if self.classes is None else sorted(set(texts)) if self.classes == "auto" else list(self.classes)
         labels = self._parse_labels(texts, classes, len(label_columns), origin, lines)
         extra = {
-            str(name): _parse_label_column([row[column] for row in rows])
+            str(name): _parse_feature_column([row[column] for row in rows])
             for name, column in zip(self.features, feature_columns, strict=True)
         }
         keys, allow_outside = np.arange(len(names)), self.allow_outside
@@ -380,7 +383,7 @@ class Table(Source):
 
 
 def _parse_numbers(texts: list[str]) -> list[Any]:
-    """Parse texts as integers if all fit into int64, otherwise as floats. A text that is not a number yields None."""
+    """Convert texts to integers if all fit into int64, otherwise to floats. Invalid numbers become None."""
     for kind in (int, float):
         try:
             values = list(map(kind, texts))
@@ -398,7 +401,7 @@ def _parse_float(text: str) -> float | None:
         return None
 
 
-def _parse_label_column(texts: list[str]) -> NDArray[Any] | list[str]:
+def _parse_feature_column(texts: list[str]) -> NDArray[Any] | list[str]:
     for kind, dtype in ((int, np.int64), (float, np.float32)):
         try:
             return np.array(list(map(kind, texts)), dtype)
@@ -410,7 +413,7 @@ def _parse_label_column(texts: list[str]) -> NDArray[Any] | list[str]:
 def _find_column_or_default(
     column: Column | None, header: list[str], width: int, preferred: tuple[str, ...], default: int, origin: str
 ) -> int:
-    """Return the position of `column`. If it is None, return the first column with a preferred name, or `default`."""
+    """Return the position of `column`. If it is None, use the first preferred name in the header, or else `default`."""
     if column is not None:
         return _find_column(column, header, width, origin)
     lower = [name.lower() for name in header]
@@ -506,7 +509,7 @@ def _check_inside_folder(root: str, names: Sequence[str], lines: Sequence[int], 
     # Check only absolute names and names with "..". Other names cannot leave the folder, and resolving is slow.
     suspects = [row for row, name in enumerate(names) if name.startswith(os.sep) or ".." in name]
     # The root may be a symbolic link. An image is accepted if its path begins with the root, either before or after all
-    # links are resolved. `pack` checks links below the root.
+    # links are resolved. `pack` later checks that links below the root do not lead outside.
     folders = [(resolve, os.path.join(resolve(root), "")) for resolve in (os.path.abspath, os.path.realpath)]
     for row in suspects:
         path = os.path.join(root, names[row])

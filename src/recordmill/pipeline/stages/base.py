@@ -93,7 +93,7 @@ class StageInput:
         return Draws(self.seed, epoch)
 
     def locate(self, row: int) -> dict[str, Any]:
-        """Return shard, record and offset of a row, as keyword arguments of an error; empty if the row has none."""
+        """Return shard, record and offset of a row as keyword arguments of an error, or {} if they are unknown."""
         if row >= len(self.rows.origins):
             return {}
         source, record = self.rows.origins[row]
@@ -156,14 +156,14 @@ class RunningCall:
         return fields | (sources[self.source].where(self.record)._asdict() if self.source >= 0 else {})
 
     def to_bytes(self) -> bytes:
-        """Serialize the call for the status page of a worker process."""
+        """Serialize the call for the status page, the shared memory that a worker process writes for its consumer."""
         timeout = inf if self.timeout is None else self.timeout
         header = _CALL_HEADER.pack(self.position, self.source, self.record, timeout, self.started)
         return header + f"{self.stage}\0{self.function}".encode()
 
     @classmethod
     def from_status_page(cls, status: bytes) -> RunningCall | None:
-        """Parse the call in the status page of a worker process; return None if the page is empty."""
+        """Parse the call that a worker process wrote to shared memory; return None if there is no call."""
         if len(status) < _CALL_HEADER.size:
             return None
         position, source, record, timeout, started = _CALL_HEADER.unpack_from(status)
@@ -220,7 +220,7 @@ class Context:
     def begin_stage(
         self, stage: object, requested: Positions | None = None, source: int = -1, record: int = -1
     ) -> None:
-        """Start timing a stage. In a worker process, also write the stage and its first sample to the status page."""
+        """Start timing a stage. In a worker process, also write the stage and its first sample to shared memory."""
         if StatusPage.current is not None and requested is not None and len(requested):
             source = source if source < 0 else self.first_source + source
             call = RunningCall(str(stage), "", requested.epoch_and_position(0)[1], source, record, None, monotonic())
@@ -241,14 +241,14 @@ class Context:
         return num_bytes
 
     def begin_call(self, describe: Callable[[int, float], RunningCall], row: int) -> None:
-        """Store the call of a user function for a row. In a worker process, also write the call to the status page."""
+        """Store the call of a user function for a row. In a worker process, also write the call to shared memory."""
         started = monotonic()
         self._call = describe, row, started
         if StatusPage.current is not None:
             StatusPage.current.write(describe(row, started).to_bytes())
 
     def end_call(self) -> None:
-        """Clear the stored call after the function has returned."""
+        """Delete the call that `begin_call` stored. To be called after the user function has returned."""
         self._call = None
         if StatusPage.current is not None:
             StatusPage.current.clear()
@@ -269,7 +269,10 @@ class Context:
 
     @contextmanager
     def enter_mixture_part(self, number: int, first_source: int) -> Iterator[None]:
-        """Use the first source index and the random seed of one dataset of a mixture inside the `with` block."""
+        """Use the source indexes and random numbers of one dataset of a mixture inside the `with` block.
+
+        `first_source` is the index of the first source of this dataset among the sources of the mixture.
+        """
         outer = self.first_source, self.part_seed
         self.first_source += first_source
         self.part_seed = _scramble_bits(self.part_seed + number + 1)

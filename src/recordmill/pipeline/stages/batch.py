@@ -259,7 +259,7 @@ def _contains_bytes(column: Ragged) -> bool:
 
 
 def _scatter_rows(column: Any, valid: NDArray[np.bool_]) -> Any:
-    """Move the rows of a column to the rows where `valid` is True. Fill the others with zeros or empty values."""
+    """Return a column with one row per item of `valid`: the given rows where True, zero or empty rows where False."""
     num_rows = int(valid.sum())
     if isinstance(column, np.ndarray):
         filled = np.zeros((len(valid), *column.shape[1:]), column.dtype)
@@ -270,10 +270,10 @@ def _scatter_rows(column: Any, valid: NDArray[np.bool_]) -> Any:
         counts[valid] = np.diff(column.row_splits)[:num_rows]
         return Ragged(column.data[: column.row_splits[num_rows]], np.concatenate([[0], np.cumsum(counts)]))
     rows = iter(column)
-    return [next(rows) if is_valid else _empty_row(column) for is_valid in valid]
+    return [next(rows) if is_valid else _create_empty_row(column) for is_valid in valid]
 
 
-def _empty_row(rows: list[Any]) -> Any:
+def _create_empty_row(rows: list[Any]) -> Any:
     """Return an empty value of the same type as the rows: 0 for numbers, None for a type without an empty value."""
     first = rows[0] if rows else None
     if isinstance(first, np.ndarray | np.generic) and not first.ndim:

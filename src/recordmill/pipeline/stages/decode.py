@@ -53,12 +53,12 @@ class Decode:
     def apply(self, stage_input: StageInput) -> SampleRows:
         """Return the samples with decoded features."""
         if isinstance(epoch := stage_input.positions.epochs, int):
-            return self._decode_epoch(stage_input, epoch, None)
+            return self._decode_rows(stage_input, epoch, None)
         groups = stage_input.positions.by_epoch()
-        parts = [self._decode_epoch(stage_input, epoch, rows if len(groups) > 1 else None) for epoch, rows in groups]
+        parts = [self._decode_rows(stage_input, epoch, rows if len(groups) > 1 else None) for epoch, rows in groups]
         return concatenate_rows(parts) if parts else stage_input.rows
 
-    def _decode_epoch(self, stage_input: StageInput, epoch: int, chosen: Ints | None) -> SampleRows:
+    def _decode_rows(self, stage_input: StageInput, epoch: int, chosen: Ints | None) -> SampleRows:
         """Decode the rows in `chosen`, or all rows if `chosen` is None. All of these rows belong to `epoch`."""
         rows, positions, context = stage_input.rows, stage_input.positions.array, stage_input.context
         if chosen is not None:
@@ -91,9 +91,10 @@ class Decode:
         return SampleRows(columns, rows.ordinals[kept], rows.origins[kept])
 
     def _load_entry_points(self, stage_input: StageInput) -> dict[str, Any] | None:
-        """Load the stored entry points of the JPEG features that are cropped without an earlier resize.
+        """Load the stored entry points of the JPEG features that are cropped but not resized first.
 
-        With entry points, the decoder skips the rows above a crop.
+        An entry point is a place in a JPEG file at which decoding can start. The decoder uses entry points to skip the
+        rows above a crop.
         """
         found = {}
         for name, spec in self.specs:

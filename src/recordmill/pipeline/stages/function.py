@@ -86,9 +86,9 @@ class FunctionCaller:
         self._timeout, self._stage_key = timeout, stage_key
         self._first_source = stage_input.context.first_source
         self._name = _find_function_name(function)
-        self._generators = RowGenerators(self._draw_keys()) if rng else None
+        self._generators = RowGenerators(self._generate_keys()) if rng else None
 
-    def _draw_keys(self) -> NDArray[np.uint64]:
+    def _generate_keys(self) -> NDArray[np.uint64]:
         positions = self._input.positions
         keys = np.empty((len(positions), 2), np.uint64)
         stage = int(Stage.FREE) + self._input.number
@@ -196,7 +196,7 @@ def _find_dtype_and_shape(value: Any) -> Any:
 
 
 def _find_batch_dtype(value: Any) -> str | None:
-    """Return the dtype of a feature of a batch; None for a list, because other batches may have an array instead."""
+    """Return the dtype of a batch column; None for a list, whose dtype is not checked."""
     while isinstance(value, Ragged):
         value = value.data
     return str(np.dtype(_format_dtype(value.dtype))) if isinstance(value, np.ndarray | np.generic) else None
@@ -277,8 +277,8 @@ class _ColumnBuilder:
 
     def __init__(self, max_rows: int) -> None:
         self._max_rows, self._count = max_rows, 0
-        # The first scalars, if they have one type, are collected here. They are converted to an array together, when a
-        # value of another type arrives or in `build`.
+        # As long as all values are scalars of the same type, they are collected in `_scalars`. The list is converted to
+        # an array when a value of another type arrives or when the column is complete.
         self._scalar_type: type[Any] | None = None
         self._scalars: list[Any] = []
         self._array: NDArray[Any] | None = None

@@ -121,7 +121,7 @@ class Mixture:
 
     @cached_property
     def _sampling_order(self) -> tuple[Ints, Ints, Ints]:
-        """Order of the samples in one period.
+        """Order in which samples are taken from the pipelines. The order repeats after `_PERIOD` samples.
 
         Three arrays: the pipeline index of each sample, the index of each sample among the samples of its pipeline,
         and the number of samples of each pipeline.
@@ -149,12 +149,12 @@ class Mixture:
         return min(self._count_samples_before(number, len(part)) for number, part in enumerate(self.parts))
 
     def _count_samples_before(self, number: int, count: int) -> int:
-        """Return the position in the mixture of the sample with index `count` of the pipeline with index `number`."""
+        """Return how many samples of the mixture precede sample `count` of pipeline `number`."""
         parts, _, counts = self._sampling_order
         periods, rest = divmod(count, int(counts[number]))
         return periods * len(parts) + int(np.flatnonzero(parts == number)[rest])
 
-    def _count_part_samples(self, number: int) -> int:
+    def _count_pipeline_samples(self, number: int) -> int:
         """Return how many samples one epoch of the mixture takes from the pipeline with index `number`."""
         parts, _, counts = self._sampling_order
         periods, rest = divmod(self.length(), len(parts))
@@ -167,7 +167,7 @@ class Mixture:
 
     def locate_records(self, positions: Positions) -> list[tuple[ExampleSource, Ints]]:
         """Return pairs (source, positions in this source) for the samples, without reading them."""
-        chosen, ordinals = self._locate_in_parts(positions)
+        chosen, ordinals = self._locate_in_pipelines(positions)
         found = []
         for number, part in enumerate(self.parts):
             rows = np.flatnonzero(chosen == number)
@@ -177,7 +177,7 @@ class Mixture:
 
     def read_rows(self, positions: Positions, context: Context, requested: Positions) -> SampleRows:
         """Read the samples at the given positions. An exhausted pipeline continues with its next epoch."""
-        chosen, ordinals = self._locate_in_parts(positions)
+        chosen, ordinals = self._locate_in_pipelines(positions)
         found, first_source = [], 0
         for number, part in enumerate(self.parts):
             rows = np.flatnonzero(chosen == number)
@@ -190,12 +190,12 @@ class Mixture:
             first_source += len(part.sources)
         return concatenate_rows(found) if found else self.parts[0].evaluate(Positions(0, range(0)), context)
 
-    def _locate_in_parts(self, positions: Positions) -> tuple[Ints, Ints]:
-        """Return the pipeline of each position, and the number of earlier samples from that pipeline since epoch 0."""
+    def _locate_in_pipelines(self, positions: Positions) -> tuple[Ints, Ints]:
+        """Return the pipeline index of each sample, and the sample's index in that pipeline, counted since epoch 0."""
         parts, earlier, counts = self._sampling_order
         periods, rest = np.divmod(positions.array, len(parts))
         chosen = parts[rest]
-        per_epoch = np.array([self._count_part_samples(number) for number in range(len(self.parts))])
+        per_epoch = np.array([self._count_pipeline_samples(number) for number in range(len(self.parts))])
         epochs = np.asarray(positions.epochs, np.int64)
         return chosen, epochs * per_epoch[chosen] + periods * counts[chosen] + earlier[rest]
 
@@ -207,7 +207,7 @@ class Mixture:
 
 
 def _count_samples_per_period(shares: Sequence[float]) -> Ints:
-    """Divide the samples of a period among the pipelines with the largest remainder method, at least 1 sample each."""
+    """Divide `_PERIOD` samples among the pipelines by the largest remainder method. Each gets at least 1 sample."""
     exact = np.asarray(shares) * _PERIOD
     counts: Ints = np.maximum(np.floor(exact), 1).astype(np.int64)
     for number in np.argsort(counts - exact, kind="stable")[: max(0, _PERIOD - int(counts.sum()))]:

@@ -51,7 +51,7 @@ class Padding:
             )
         set_fields(
             self,
-            value=_normalize_option(self.value, _check_value),
+            value=_normalize_option(self.value, _check_pad_value),
             to=_normalize_option(self.to, lambda sizes: _check_sizes(sizes, "pad_to", 0)),
             multiple_of=_normalize_option(self.multiple_of, lambda sizes: _check_sizes(sizes, "pad_to_multiple_of", 1)),
         )
@@ -181,11 +181,11 @@ def _normalize_option(setting: Any, check: Callable[[Any], Any]) -> Any:
     if isinstance(setting, Mapping):
         return tuple((name, check(value)) for name, value in setting.items())
     if isinstance(setting, tuple) and all(isinstance(pair, tuple) and isinstance(pair[0], str) for pair in setting):
-        return setting  # `dataclasses.replace` passes options that are already converted.
+        return setting  # Already converted: `dataclasses.replace` copies this field from another `Padding`.
     return check(setting)
 
 
-def _check_value(value: Any) -> Any:
+def _check_pad_value(value: Any) -> Any:
     if not isinstance(value, Scalar):
         raise TypeError(f"pad_value must be a number, a string, or a dict from feature names to these, got {value!r}")
     return value.item() if isinstance(value, np.generic) else value
@@ -210,10 +210,10 @@ def _list_axis_sizes(
     if isinstance(sizes, tuple):
         if len(sizes) != len(ragged):
             raise FeatureError(
-                f"{option} of feature {name!r} must have one entry per axis",
+                f"{option} of feature {name!r} must have one size per axis of a sample",
                 feature=name,
                 kind="feature_mismatch",
-                expected=f"{len(ragged)} entries",
+                expected=f"{len(ragged)} sizes",
                 found=str(sizes),
             )
         return sizes
@@ -276,14 +276,14 @@ def _find_outermost_row(levels: Sequence[Ragged], inner_row: int) -> int:
 
 
 def _find_row_shape(row: Ragged) -> tuple[int, ...]:
-    """Return the shape of a Ragged with one row. The size of an inner axis is the length of its longest row."""
+    """Return the smallest array shape that can hold a ragged row. `row` is a Ragged with one row."""
     levels = _list_nested_raggeds(row)
     counts = (int(np.diff(level.row_splits).max(initial=0)) for level in levels)
     return (*counts, *levels[-1].data.shape[1:])
 
 
 def _pad_to_sizes(padded: NDArray[Any], sizes: list[int], fill: Any) -> NDArray[Any]:
-    """Pad the samples in an array to `sizes`, for example if `pad_to` enlarges an axis that is not ragged."""
+    """Pad every sample in an array to the shape `sizes`, with `fill` as the pad value."""
     larger = np.full((len(padded), *sizes), fill, padded.dtype)
     larger[tuple(slice(size) for size in padded.shape)] = padded
     return larger
@@ -294,13 +294,13 @@ def _is_representable(value: Any, dtype: np.dtype[Any]) -> bool:
         return True
     if dtype.kind in "fc":
         is_number = isinstance(value, (bool, int, float, complex)[: 4 if dtype.kind == "c" else 3])
-        return is_number and bool(np.isfinite(_cast(value, dtype)) == np.isfinite(value))
+        return is_number and bool(np.isfinite(_convert_to_dtype(value, dtype)) == np.isfinite(value))
     try:
-        return bool(_cast(value, dtype) == value) or dtype.kind not in "biuSU"
+        return bool(_convert_to_dtype(value, dtype) == value) or dtype.kind not in "biuSU"
     except (TypeError, ValueError, OverflowError):
         return False
 
 
-def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
+def _convert_to_dtype(value: Any, dtype: np.dtype[Any]) -> Any:
     with np.errstate(all="ignore"):
         return np.asarray(value).astype(dtype)

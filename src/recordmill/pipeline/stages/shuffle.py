@@ -95,7 +95,7 @@ def _generate_random_words(key: tuple[int, ...], count: int) -> NDArray[np.uint6
 
 # Number of blocks whose samples are shuffled together. Readers access all of these blocks at the same time.
 BLOCKS_TOGETHER = 16
-# Purposes of permutations. The purpose is included in the key, so permutations for different purposes differ.
+# Each use of a permutation has a number. The number is part of the key, so that permutations for different uses differ.
 _GLOBAL, _BLOCKS, _GROUP, _EARLY, _LATE = range(5)
 
 
@@ -159,7 +159,7 @@ class Shuffle:
         return Permutation(length, (self.seed, epoch, _GLOBAL))(positions)
 
     def find_groups(self, positions: Ints, length: int, epoch: int) -> Ints:
-        """Return the number of the group of blocks that contains each position. The option `block` must be set."""
+        """Return the group index of each position. A group is 16 consecutive shuffled blocks. `block` must be set."""
         return _create_block_order(length, self.block or 1, (self.seed, epoch)).find_groups(positions)
 
     def quality(self, length: int) -> float:
@@ -189,19 +189,19 @@ def _shuffle_segments(positions: Ints, length: int, size: int, shift: int, key: 
 
 
 class _BlockOrder:
-    """Order of shuffled blocks. Groups of consecutive blocks are shuffled together. The last block may be shorter."""
+    """Sample order of `shuffle(block=...)`: shuffle blocks, then the samples within every 16 consecutive blocks."""
 
     def __init__(self, length: int, size: int, key: tuple[int, int]) -> None:
         self.length, self.size, self.key = length, size, key
         blocks, self.missing = -(-length // size), -length % size
         self.order = Permutation(blocks, (*key, _BLOCKS))
-        # The last block before the shuffle is `missing` samples shorter than the others. `gap` is the position after
-        # the shuffle at which this block ends. Later positions are smaller by `missing` than if the block were full.
+        # Before the shuffle, the last block is `missing` samples shorter than the others. After the shuffle, this block
+        # ends at position `gap`. Adding `missing` to all positions from `gap` on makes all blocks equally long.
         self.gap = int(self.order.inverse(np.array([blocks - 1]))[0]) * size + size - self.missing
         self.group = size * BLOCKS_TOGETHER
 
     def find_groups(self, positions: Ints) -> Ints:
-        """Return the number of the group of blocks that contains each position."""
+        """Return the group index of each position. A group is 16 consecutive shuffled blocks."""
         return (positions + np.where(positions >= self.gap, self.missing, 0)) // self.group
 
     def shuffle(self, positions: Ints) -> Ints:

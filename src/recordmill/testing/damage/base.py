@@ -76,7 +76,7 @@ class IntactShard:
         """Create a shard from payloads; raise ValueError if they do not meet the requirements of this class."""
         shard = cls(list(payloads), [frame(payload) for payload in payloads])
         if len(payloads) < 4 or not all(payloads) or len(payloads[-1]) < 2:
-            raise ValueError("there must be at least 4 payloads, none empty, and the last must have at least 2 bytes")
+            raise ValueError("a shard needs at least 4 non-empty payloads, and the last one needs at least 2 bytes")
         if len(shard.payloads[shard.middle]) < 16 or 0 in shard.payloads[shard.middle][:16]:
             raise ValueError("the middle payload must have at least 16 bytes, with no zero byte among the first 16")
         if b"\x0a\x23\xd7\xce" in b"".join(payloads):
@@ -163,7 +163,7 @@ def cut_between_records(shard: IntactShard) -> Iterator[Damage]:
 
 
 def files_of_other_formats(kinds: dict[str, str]) -> DamageFunction:
-    """Return a damage function that yields an HTML page and a gzip file.
+    """Return a damage function that replaces the shard by files of other formats: an HTML page and a gzip file.
 
     ``kinds["html"]`` and ``kinds["gzip"]`` are the kinds of fault that a reader of these files must report.
     """

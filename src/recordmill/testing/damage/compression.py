@@ -70,7 +70,7 @@ def _build_intact_files(content: bytes) -> Iterator[CompressedFile]:
 def _build_damaged_gzip_files(content: bytes) -> Iterator[CompressedFile]:
     whole = gzip.compress(content, mtime=0)
 
-    def build_file_with_fault_at_end(name: str, data: bytes) -> CompressedFile:
+    def build_file_with_damaged_end(name: str, data: bytes) -> CompressedFile:
         return CompressedFile(name, "gzip", data, content, "bad_compression", len(content))
 
     for left in range(1, GZIP_HEADER_BYTES):
@@ -78,11 +78,11 @@ def _build_damaged_gzip_files(content: bytes) -> Iterator[CompressedFile]:
     cut = (GZIP_HEADER_BYTES + len(whole) - GZIP_TRAILER_BYTES) // 2
     yield CompressedFile("gzip_cut_in_data", "gzip", whole[:cut], content, "bad_compression")
     for missing in (1, 4, 8):
-        yield build_file_with_fault_at_end(f"gzip_without_last_{missing}", whole[:-missing])
-    yield build_file_with_fault_at_end("gzip_wrong_crc", flip_bit(whole, 8 * (len(whole) - 8)))
-    yield build_file_with_fault_at_end("gzip_wrong_length", flip_bit(whole, 8 * (len(whole) - 4)))
-    yield build_file_with_fault_at_end("gzip_garbage_appended", whole + b"garbage")
-    yield build_file_with_fault_at_end("gzip_second_member_cut", whole + whole[:5])
+        yield build_file_with_damaged_end(f"gzip_without_last_{missing}", whole[:-missing])
+    yield build_file_with_damaged_end("gzip_wrong_crc", flip_bit(whole, 8 * (len(whole) - 8)))
+    yield build_file_with_damaged_end("gzip_wrong_length", flip_bit(whole, 8 * (len(whole) - 4)))
+    yield build_file_with_damaged_end("gzip_garbage_appended", whole + b"garbage")
+    yield build_file_with_damaged_end("gzip_second_member_cut", whole + whole[:5])
     yield CompressedFile("gzip_wrong_magic", "gzip", flip_bit(whole, 0), b"", "bad_compression", 0)
     yield CompressedFile("gzip_wrong_method", "gzip", flip_bit(whole, 16), b"", "bad_compression", 0)
     yield CompressedFile("gzip_is_zlib", "gzip", zlib.compress(content), b"", "bad_compression", 0)
@@ -91,14 +91,14 @@ def _build_damaged_gzip_files(content: bytes) -> Iterator[CompressedFile]:
 def _build_damaged_zlib_files(content: bytes) -> Iterator[CompressedFile]:
     whole = zlib.compress(content)
 
-    def build_file_with_fault_at_end(name: str, data: bytes) -> CompressedFile:
+    def build_file_with_damaged_end(name: str, data: bytes) -> CompressedFile:
         return CompressedFile(name, "zlib", data, content, "bad_compression", len(content))
 
     yield CompressedFile("zlib_cut_in_header", "zlib", whole[:1], b"", "bad_compression", 0)
     yield CompressedFile("zlib_cut_in_data", "zlib", whole[: len(whole) // 2], content, "bad_compression")
     for missing in (1, ZLIB_TRAILER_BYTES):
-        yield build_file_with_fault_at_end(f"zlib_without_last_{missing}", whole[:-missing])
-    yield build_file_with_fault_at_end("zlib_wrong_checksum", flip_bit(whole, 8 * len(whole) - 1))
-    yield build_file_with_fault_at_end("zlib_garbage_appended", whole + b"garbage")
+        yield build_file_with_damaged_end(f"zlib_without_last_{missing}", whole[:-missing])
+    yield build_file_with_damaged_end("zlib_wrong_checksum", flip_bit(whole, 8 * len(whole) - 1))
+    yield build_file_with_damaged_end("zlib_garbage_appended", whole + b"garbage")
     yield CompressedFile("zlib_wrong_header", "zlib", flip_bit(whole, 8), b"", "bad_compression", 0)
     yield CompressedFile("zlib_is_gzip", "zlib", gzip.compress(content, mtime=0), b"", "bad_compression", 0)

@@ -69,14 +69,14 @@ def flipped_payload_bit(shard: IntactShard) -> Iterator[Damage]:
     yield Damage("flipped_payload_bit", data, _replace_middle_payload(shard, changed))
 
 
-def zeros_appended(shard: IntactShard) -> Iterator[Damage]:
+def append_zeros(shard: IntactShard) -> Iterator[Damage]:
     """Append zeros, which readers see as a truncated length or as a length of 0."""
     for count in (1, 3, 7, 8, 4096):
         kind = "truncated_header" if count < HEADER_BYTES else "bad_length"
         yield shard.damage_at(f"zeros_appended_{count}", shard.data + bytes(count), kind, len(shard.payloads))
 
 
-def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
+def append_stray_bytes(shard: IntactShard) -> Iterator[Damage]:
     """Append bytes that readers parse as an invalid length: truncated, negative, or too large for format or file."""
     rows = [
         (b"\xff" * 7, "truncated_header"),
@@ -89,7 +89,7 @@ def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
         yield shard.damage_at(name, shard.data + stray, kind, len(shard.payloads))
 
 
-def zero_hole(shard: IntactShard) -> Iterator[Damage]:
+def zero_header_or_payload(shard: IntactShard) -> Iterator[Damage]:
     """Set the header, the frame, or a part of the payload to zero. Readers cannot detect damage inside the payload."""
     middle = shard.frames[shard.middle]
     for name, end in [("header", HEADER_BYTES), ("whole_record", len(middle))]:
@@ -102,7 +102,7 @@ def zero_hole(shard: IntactShard) -> Iterator[Damage]:
 
 
 def byte_inserted_last_payload(shard: IntactShard) -> Iterator[Damage]:
-    """Insert a byte into the last message. Readers parse the last byte of the message as the start of a new header."""
+    """Insert a byte into the last message, but keep the stored length. Readers parse the surplus byte as a header."""
     payload = shard.payloads[-1]
     changed = payload[:1] + b"\x5a" + payload[1:]
     data = shard.replace_frame(shard.last, struct.pack("<q", len(payload)) + changed)
@@ -118,7 +118,7 @@ def byte_removed_last_payload(shard: IntactShard) -> Iterator[Damage]:
 
 
 def recordio_file(shard: IntactShard) -> Iterator[Damage]:
-    """Yield a RecordIO shard. Readers see its magic word and length as one huge length."""
+    """Yield a RecordIO shard. OFRecord readers parse the RecordIO magic word and length as one impossible length."""
     data = b"".join(recordio.frame(payload) for payload in shard.payloads)
     yield shard.damage_at("recordio_file", data, "bad_length", 0)
 
@@ -136,9 +136,9 @@ TABLE: tuple[DamageFunction, ...] = (
     flipped_length_bit,
     length_off_by_one,
     flipped_payload_bit,
-    zeros_appended,
-    stray_bytes_appended,
-    zero_hole,
+    append_zeros,
+    append_stray_bytes,
+    zero_header_or_payload,
     byte_inserted_last_payload,
     byte_removed_last_payload,
     recordio_file,

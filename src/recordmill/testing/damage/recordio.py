@@ -122,7 +122,7 @@ def nonzero_padding(shard: IntactShard) -> Iterator[Damage]:
     yield Damage("nonzero_padding_part_2", data, payloads, "bad_padding", offset, shard.middle, verify_only=True)
 
 
-def bytes_appended(shard: IntactShard) -> Iterator[Damage]:
+def append_bytes(shard: IntactShard) -> Iterator[Damage]:
     """Append bytes that do not begin with a magic word."""
     for name, byte in [("zeros", b"\0"), ("stray_bytes", b"\xff")]:
         for count in (1, 3, 4, 7, 8, 4096):
@@ -130,7 +130,7 @@ def bytes_appended(shard: IntactShard) -> Iterator[Damage]:
             yield shard.damage_at(f"{name}_appended_{count}", shard.data + byte * count, kind, len(shard.payloads))
 
 
-def zero_hole(shard: IntactShard) -> Iterator[Damage]:
+def zero_header_or_payload(shard: IntactShard) -> Iterator[Damage]:
     """Set the header, the frame, or a part of the payload to zero. Readers cannot detect damage inside the payload."""
     middle = shard.frames[shard.middle]
     for name, end in [("header", HEADER_BYTES), ("whole_record", len(middle))]:
@@ -162,7 +162,7 @@ def zero_length_record(shard: IntactShard) -> Iterator[Damage]:
 
 
 def tfrecord_file(shard: IntactShard) -> Iterator[Damage]:
-    """Yield a TFRecord shard, which does not start with the magic word of RecordIO."""
+    """Yield a TFRecord shard. RecordIO readers must reject this shard, because the magic word is missing."""
     data = b"".join(tfrecord.frame(payload) for payload in shard.payloads)
     yield shard.damage_at("tfrecord_file", data, "bad_magic", 0)
 
@@ -178,8 +178,8 @@ TABLE: tuple[DamageFunction, ...] = (
     damaged_magic,
     wrong_cflag,
     nonzero_padding,
-    bytes_appended,
-    zero_hole,
+    append_bytes,
+    zero_header_or_payload,
     inserted_or_removed_byte,
     zero_length_record,
     tfrecord_file,

@@ -59,21 +59,21 @@ def flipped_first_header(shard: IntactShard) -> Iterator[Damage]:
     yield shard.damage_at("flipped_first_header", flip_bit(shard.data, 3), "length_checksum", 0)
 
 
-def zeros_appended(shard: IntactShard) -> Iterator[Damage]:
+def append_zeros(shard: IntactShard) -> Iterator[Damage]:
     """Append zeros. They are not a valid header, because the checksum of the length 0 is not 0."""
     for count in (1, 11, 12, 16, 4096):
         kind = "truncated_header" if count < HEADER_BYTES else "length_checksum"
         yield shard.damage_at(f"zeros_appended_{count}", shard.data + bytes(count), kind, len(shard.payloads))
 
 
-def stray_bytes_appended(shard: IntactShard) -> Iterator[Damage]:
+def append_stray_bytes(shard: IntactShard) -> Iterator[Damage]:
     """Append bytes that do not form a valid header."""
     for count in (1, 11, 12, 40):
         kind = "truncated_header" if count < HEADER_BYTES else "length_checksum"
         yield shard.damage_at(f"stray_bytes_appended_{count}", shard.data + b"\xff" * count, kind, len(shard.payloads))
 
 
-def zero_hole(shard: IntactShard) -> Iterator[Damage]:
+def zero_header_or_payload(shard: IntactShard) -> Iterator[Damage]:
     """Set a range of bytes to zero, as a file system may do after a crash."""
     frame = shard.frames[shard.middle]
     holes = [
@@ -131,7 +131,7 @@ def zero_length_record(shard: IntactShard) -> Iterator[Damage]:
 
 
 def recordio_file(shard: IntactShard) -> Iterator[Damage]:
-    """Yield a RecordIO shard, whose first 12 bytes are not a header with a valid checksum."""
+    """Yield a RecordIO shard. TFRecord readers must reject this shard, because the length checksum is wrong."""
     data = b"".join(recordio.frame(payload) for payload in shard.payloads)
     yield shard.damage_at("recordio_file", data, "length_checksum", 0)
 
@@ -143,9 +143,9 @@ TABLE: tuple[DamageFunction, ...] = (
     cut_inside_payload,
     flipped_bit,
     flipped_first_header,
-    zeros_appended,
-    stray_bytes_appended,
-    zero_hole,
+    append_zeros,
+    append_stray_bytes,
+    zero_header_or_payload,
     inserted_or_removed_byte,
     length_with_right_checksum,
     unmasked_checksum,

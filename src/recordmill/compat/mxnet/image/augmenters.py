@@ -140,7 +140,7 @@ class BrightnessJitterAug(Augmenter):
 
 @dataclass(eq=False)
 class ContrastJitterAug(Augmenter):
-    """Scale the difference between each value and the image's mean luma by a random factor, in place."""
+    """Change the contrast in place: scale each value's difference from the image's mean luma by a random factor."""
 
     contrast: float
 
@@ -156,7 +156,10 @@ class ContrastJitterAug(Augmenter):
 
 @dataclass(eq=False)
 class SaturationJitterAug(Augmenter):
-    """Scale the difference between each channel and the pixel's luma by a random factor, in place; skip gray images."""
+    """Change the saturation in place: scale each value's difference from the pixel's luma by a random factor.
+
+    Images without 3 channels are unchanged.
+    """
 
     saturation: float
 

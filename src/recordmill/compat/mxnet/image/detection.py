@@ -161,7 +161,7 @@ class ImageDetIter(ImageIter):
             self._set_label_shape(self.provide_label[0].name, (label_shape[0], label_shape[1]))
 
     def sync_label_shape(self, it: ImageDetIter, verbose: bool = False) -> ImageDetIter:
-        """Give this iterator and the iterator `it` the same number of boxes per image: the larger of their numbers."""
+        """Give the labels of this iterator and of `it` the same shape. The smaller number of boxes is increased."""
         del verbose
         if not isinstance(it, ImageDetIter):
             raise TypeError("Synchronize with invalid iterator.")

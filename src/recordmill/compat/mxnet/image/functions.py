@@ -81,7 +81,7 @@ def imresize(src: Any, w: Any, h: Any, interp: int = 1, out: Any = None) -> NDAr
 
 
 def get_interp_method(interp: int, sizes: tuple[int, int, int, int] | tuple[()] = ()) -> int:
-    """Return an interpolation method from 0 to 4. If `interp` is 9, choose by `sizes`; if `interp` is 10, at random.
+    """Replace `interp` 9 (choose by image size) or 10 (choose at random) with a method from 0 to 4.
 
     `sizes` contains the old height, old width, new height and new width.
     """

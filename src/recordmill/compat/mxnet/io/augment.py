@@ -35,10 +35,10 @@ _LEVELS = np.arange(256, dtype=np.float32)
 _MAX_HLS = (180, 255, 255)
 # Luma weights of blue, green and red in 14-bit fixed point. MXNet applies them to RGB pixels in this order.
 _GRAY_WEIGHTS = np.array([1868, 9617, 4899])
-# Principal axes of ImageNet's colors (Krizhevsky et al. 2012), with the numbers of fb.resnet.torch.
+# Principal axes of ImageNet's colors (Krizhevsky et al. 2012). The values are from fb.resnet.torch.
 EIGENVALUES = np.array([55.46, 4.794, 1.148])
 EIGENVECTORS = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])
-# Matrix for color noise. Each column is an axis times its eigenvalue; the rows are red, green and blue.
+# Matrix for color noise. Each column is an eigenvector times its eigenvalue; the rows are red, green and blue.
 _PCA_AXES = (EIGENVECTORS * EIGENVALUES).astype(np.float32)
 _ONE, _TWO = np.float32(1), np.float32(2)
 
@@ -118,9 +118,10 @@ def shorter_side_size(size: Size, length: int) -> Size:
 
 
 def enlarge_sizes_on_axis(sizes: Ints, goal: Ints, side: int) -> Ints:
-    """Enlarge image sizes whose height (`side` 0) or width (`side` 1) is below ``goal[side]``; keep the aspect ratios.
+    """Enlarge (height, width) pairs until axis `side` is at least ``goal[side]``; keep the aspect ratios.
 
-    `sizes` has shape (n, 2). The enlargement factor is a float32, as in MXNet.
+    `sizes` has shape (n, 2). `side` is 0 for the height and 1 for the width. The enlargement factor is a float32, as in
+    MXNet.
     """
     ratio = np.float32(goal[side]) / np.maximum(sizes[:, side], 1).astype(np.float32)
     other = (ratio * sizes[:, 1 - side].astype(np.float32)).astype(np.int64)

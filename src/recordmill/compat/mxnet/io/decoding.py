@@ -1,4 +1,7 @@
-"""Decode and normalize batches of images, with the native decoder if its pixels equal MXNet's, else one by one."""
+"""Decode and normalize batches of images.
+
+The native batch decoder decodes the images for which its pixels equal MXNet's. Other images are decoded one at a time.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 # Interpolation method of images that need no resize or cannot be decoded. These images can join any group.
 _ANY_METHOD = -1
-# Images that are decoded together: their interpolation method (None: decode one by one) and their batch rows.
+# Interpolation method and batch rows of a group of images. If the method is None, the images are decoded one at a time.
 Group = tuple[int | None, Ints]
 
 
@@ -130,9 +133,9 @@ class _Normalizer:
         self.options = self._choose_native_options()
 
     def _choose_native_options(self) -> dict[str, Any]:
-        """Return the options of `rm.Image` for normalized pixels or for uint8 pixels.
+        """Return the options of `rm.Image` that control dtype and normalization.
 
-        Native normalization is used only if it rounds pixels as MXNet does.
+        The native decoder normalizes pixels only if it rounds them as MXNet does. Otherwise, it returns uint8 pixels.
         """
         pixels = {"dtype": "uint8"}
         white = 255 * self._scale
@@ -155,7 +158,11 @@ class _Normalizer:
     def normalize_batch(
         self, batch: NDArray[Any], mirrored: NDArray[np.bool_], lights: Floats | None = None
     ) -> NDArray[Any]:
-        """Normalize a batch (n, channels, height, width), unless the output is uint8 or already normalized."""
+        """Normalize a batch of shape (n, channels, height, width).
+
+        A float32 batch is returned unchanged, because it is already normalized. With `dtype` uint8, every batch is
+        returned unchanged.
+        """
         if self.dtype == np.uint8 or batch.dtype == np.float32:
             return batch
         means: Floats = self._mean
@@ -195,7 +202,11 @@ def _compute_contrast_and_illumination(units: Floats, values: Mapping[str, Any])
 
 
 def _can_decode_natively(values: Mapping[str, Any]) -> bool:
-    """Return whether the native decoder supports the parameters; it cannot draw random numbers from `seed_aug`."""
+    """Return whether the native decoder supports the parameters.
+
+    The native decoder does not support `seed_aug`, because it draws random numbers from `rm.Draws` instead of
+    ``std::mt19937``.
+    """
     if values["seed_aug"] is not None or values["max_crop_size"] > 0 or values["inter_method"] == RANDOM:
         return False
     if values["random_resized_crop"] and (values["resize"] != -1 or values["pad"]):

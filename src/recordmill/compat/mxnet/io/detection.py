@@ -25,7 +25,7 @@ from recordmill.compat.mxnet.io.records import HEADER_BYTES, RecordTable, Sample
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
-# Number of values before the labels of an image: channels, height, width, number of labels.
+# A row of labels starts with this many values: channels, height, width and number of labels. The labels follow.
 _PREFIX_LENGTH = 4
 _SCAN_RECORDS = 1024
 
@@ -74,7 +74,7 @@ class _DetectionBatchBuilder(BatchBuilder):
                 raise ParameterError(message, kind="bad_label", expected=expected, found=found, **location)
             # The size of an invalid image is 0. Decoding this image raises an error later.
             size = max(height, 1), max(width, 1)
-            with np.errstate(all="ignore"):  # Boxes may have infinite coordinates.
+            with np.errstate(all="ignore"):  # Infinite box coordinates cause NumPy warnings.
                 augmentation = sampler.draw_augmentation(size, parts[1], generators[number])
             row[1:3], row[3:] = augmentation.size, self.values["label_pad_value"]
             _store_labels(row, np.concatenate([parts[0], augmentation.rows.ravel()]))

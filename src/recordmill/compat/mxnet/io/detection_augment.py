@@ -48,7 +48,7 @@ class RelativeWindow:
     height: Any
 
     def select_window(self, number: int) -> RelativeWindow:
-        """Return the window with this number. `left`, `top`, `width` and `height` must be arrays."""
+        """Return the window at index `number`. `left`, `top`, `width` and `height` must be arrays."""
         return RelativeWindow(self.left[number], self.top[number], self.width[number], self.height[number])
 
 
@@ -79,7 +79,7 @@ class Augmentation:
 
 
 def split_detection_label(label: Rows) -> tuple[Rows, Rows] | None:
-    """Split a label into header values and non-empty boxes; return None if it is not a header followed by boxes."""
+    """Split a label into header values and non-empty boxes; return None if the label has another structure."""
     header, width = (int(one) if np.isfinite(one) else 0 for one in label[:2].tolist()) if len(label) > 1 else (0, 0)
     if not 2 <= header <= len(label) or width < _BOX_WIDTH or (len(label) - header) % width:
         return None
@@ -220,16 +220,16 @@ class _CropSampler:
     """Draws crop windows that satisfy limits on scale, aspect ratio and overlap with the boxes."""
 
     def __init__(self, values: Mapping[str, Any], number: int) -> None:
-        def select_value(name: str) -> Any:
+        def select_sampler_value(name: str) -> Any:
             settings = values[name]
             return settings[number] if len(settings) > 1 else settings[0]
 
-        def select_limits(name: str) -> tuple[float, float]:
-            return select_value(f"min_crop_{name}"), select_value(f"max_crop_{name}")
+        def select_sampler_limits(name: str) -> tuple[float, float]:
+            return select_sampler_value(f"min_crop_{name}"), select_sampler_value(f"max_crop_{name}")
 
-        self._scales, self._ratios = select_limits("scales"), select_limits("aspect_ratios")
-        self._trials = int(select_value("max_crop_trials"))
-        self._limits = [select_limits(name) for name in ("overlaps", "sample_coverages", "object_coverages")]
+        self._scales, self._ratios = select_sampler_limits("scales"), select_sampler_limits("aspect_ratios")
+        self._trials = int(select_sampler_value("max_crop_trials"))
+        self._limits = [select_sampler_limits(name) for name in ("overlaps", "sample_coverages", "object_coverages")]
         self._keeps_centers = values["crop_emit_mode"] == "center"
         self._min_overlap = np.float32(values["emit_overlap_thresh"])
 

@@ -44,7 +44,10 @@ class BatchBuilder:
         return BatchDecoder(values, mean)
 
     def chunks_by_range(self) -> list[list[Span]]:
-        """Return the chunks of each byte range as spans of table rows. Shuffling moves rows only within their chunk."""
+        """Return one list of chunks per byte range. A chunk is a range (start, stop) of table rows.
+
+        Shuffling moves rows only within their chunk.
+        """
         return self.table.ranges
 
     def build(self, records: BatchRows) -> DataBatch:
@@ -134,7 +137,8 @@ class ImageRecordIter(CurrentBatchIter):
     def _start_reading(self) -> None:
         """Start a thread that reads the remaining batches of the epoch. A forked process starts its own thread."""
         rows = self._orders.split_into_batches(self._epoch, self._order, self._next_order, self._num_taken)
-        batches = map(self._builder.build, rows)  # `map` continues after an error; a generator would end.
+        # After an error in `build`, the built-in `map` can still return the next batches. A generator would end.
+        batches = map(self._builder.build, rows)
         depth = self._values["prefetch_buffer"]
         self._prefetcher = Prefetcher(batches, depth - 1, _THREAD_NAME) if depth else batches
         self._process = os.getpid()

@@ -168,7 +168,7 @@ class NDArrayIter(DataIter):
         return [DataDesc(name, (self.batch_size, *one.shape[1:]), one.dtype.type) for name, one in arrays]
 
     def reset(self) -> None:
-        """Start the next epoch. With "roll_over", the epoch begins with the remaining rows of the previous one."""
+        """Start the next epoch. With "roll_over", begin with the rows left over from the previous epoch."""
         if self.shuffle:
             np.random.shuffle(self.idx)  # noqa: NPY002 (np.random.seed makes it reproducible)
             self._order = self._order[self.idx]

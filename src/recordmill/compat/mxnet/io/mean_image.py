@@ -20,8 +20,9 @@ _LIST_HEADER = struct.pack("<QQQ", 0x112, 0, 1)
 _NAME = struct.pack("<QQ", 1, 8) + b"mean_img"
 # Magic numbers of versions 1 and 2 of the array header, and the storage type of dense arrays in version 2.
 _VERSION_1, _VERSION_2, _DENSE = 0xF993FAC8, 0xF993FAC9, 0
-# Sizes of the fields after the header: first the device type and device number, then the dtype (0 for float32).
+# The header is followed by the context (device type and device number) and the dtype. These are their sizes in bytes.
 _CONTEXT_BYTES, _DTYPE_BYTES = 8, 4
+# Device type 1 (CPU), device number 0, and dtype 0 (float32).
 _CPU_FLOAT32 = struct.pack("<iii", 1, 0, 0)
 
 
@@ -42,9 +43,9 @@ def load_mean_image(path: str, shape: tuple[int, ...], batches: Callable[[], Ite
 
 
 def _iter_possible_headers(shape: tuple[int, ...]) -> Iterator[bytes]:
-    """Yield the file header of each format version for an array of this shape, newest version first.
+    """Yield the header of a mean image file in each version of MXNet's array format, newest version first.
 
-    A header consists of all bytes before the device type.
+    `shape` is the shape of the mean image. The header contains all bytes before the device type.
     """
     count = len(shape)
     yield _LIST_HEADER + struct.pack(f"<Iii{count}q", _VERSION_2, _DENSE, count, *shape)

@@ -20,12 +20,12 @@ from recordmill.compat.mxnet.io.random import (
 )
 
 Ints = NDArray[np.int64]
-# Start and stop of consecutive positions.
+# Range (start, stop) of bytes or records; `stop` is excluded.
 Span = tuple[int, int]
 # MXNet reads this many bytes and finds the last complete record header in them. The chunk ends before this header.
 CHUNK_BYTES = 1 << 23
 _FRAME_HEADER_BYTES = 8
-# Factor by which MXNet multiplies the number of byte ranges that `shuffle_chunk_size` requires.
+# With this factor, MXNet creates 10 % more byte ranges than the size of a part divided by `shuffle_chunk_size`.
 _EXTRA_RANGES = 1.1
 # MXNet adds _SEED_OFFSET to the seeds of `shuffle` and `seed_aug`, and _RANGE_SEED_OFFSET to `shuffle_chunk_seed`.
 _SEED_OFFSET = 111
@@ -45,9 +45,9 @@ class EpochOrder:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BatchRows:
-    """Records of one batch: table rows, slots in MXNet's read buffer (see `EpochOrder`), and positions in the epoch.
+    """Records of one batch: their rows in `RecordTable`, slots in MXNet's read buffer, and positions in the epoch.
 
-    `pad` is the number of padding rows at the end of the batch.
+    `EpochOrder` explains the slots. `pad` is the number of padding rows at the end of the batch.
     """
 
     rows: Ints

@@ -17,7 +17,7 @@ _MAX_SIDE = 1 << 15
 
 
 def _map_names_to_values(rows: list[tuple[Any, str]]) -> dict[str, Any]:
-    """Return a dict from names to values. Each row is a value and the names that map to it, separated by spaces."""
+    """Convert pairs (value, names) to a dict from name to value. The names of a pair are separated by spaces."""
     return {name: value for value, names in rows for name in names.split()}
 
 
@@ -332,14 +332,14 @@ def _parse_value(name: str, value: Any, default: Any) -> Any:
 def _parse_int(value: Any) -> int:
     number = int(value)
     if not isinstance(value, str) and number != value:
-        raise ValueError(value)
+        raise ValueError(f"expected an integer, got {value!r}")
     return number
 
 
 def _parse_bool(value: Any) -> bool:
     words = {"1": True, "true": True, "0": False, "false": False}
     if str(value).lower() not in words:
-        raise ValueError(value)
+        raise ValueError(f"expected one of {', '.join(words)}, got {value!r}")
     return words[str(value).lower()]
 
 
@@ -347,7 +347,7 @@ def _parse_shape(value: Any) -> tuple[int, ...]:
     parts = value.strip("()[] ").rstrip(",").split(",") if isinstance(value, str) else value
     shape = tuple(_parse_int(part) for part in parts)
     if len(shape) != 3:
-        raise ValueError(value)
+        raise ValueError(f"expected 3 integers, got {value!r}")
     return shape
 
 

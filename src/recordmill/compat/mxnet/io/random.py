@@ -109,7 +109,7 @@ def create_mersenne_twister(seed: int) -> np.random.RandomState:
 
 
 def create_seeded_generator(seed: int) -> LibstdcxxGenerator:
-    """Return a generator whose words come from ``std::mt19937``, as in MXNet."""
+    """Return a `LibstdcxxGenerator` with the random 32-bit words of ``std::mt19937``, as in MXNet."""
 
     def yield_word_blocks() -> Iterator[Words]:
         words = create_mersenne_twister(seed)
@@ -120,7 +120,10 @@ def create_seeded_generator(seed: int) -> LibstdcxxGenerator:
 
 
 def create_image_generators(draws: rm.Draws, positions: Ints) -> list[LibstdcxxGenerator]:
-    """Return one generator per position; its numbers depend only on the seed, the epoch and the position."""
+    """Return one random number generator per position.
+
+    The random numbers depend only on the seed, the epoch and the position.
+    """
     first = _draw_words(draws, positions, 0)
     return [LibstdcxxGenerator(_draw_word_blocks(draws, *one)) for one in zip(positions, first, strict=True)]
 

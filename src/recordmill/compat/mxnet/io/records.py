@@ -98,7 +98,10 @@ class RecordTable:
         return Samples(images, self._parse_labels(rows, headers, data, splits), headers["id"].astype(np.uint64))
 
     def _read_headers(self, rows: Ints) -> tuple[NDArray[np.uint8], Ints, Any, Ints]:
-        """Return the concatenated payloads, their row splits, their headers, and the start offset of each image."""
+        """Return the concatenated payloads, row splits, headers and image offsets of the records.
+
+        Image offsets count from the start of the concatenated payloads.
+        """
         data, splits = self._read_payloads(rows)
         sizes = np.diff(splits)
         for row in np.flatnonzero(sizes < HEADER_BYTES)[:1]:
@@ -154,7 +157,7 @@ class RecordTable:
 
 
 def find_record_files(names: str) -> list[str]:
-    """Return the non-empty files of `path_imgrec`, which lists files and folders, separated by semicolons."""
+    """Return the non-empty files of a semicolon-separated list of files and folders (parameter `path_imgrec`)."""
     if not names:
         raise ParameterError("path_imgrec must be given", expected="path_imgrec")
     files: list[str] = []

@@ -6,7 +6,7 @@ from recordmill.compat.mxnet.base import create_module_getattr
 from recordmill.compat.mxnet.nd.arrays import NDArray, as_ndarray
 from recordmill.compat.mxnet.nd.operations import OPERATIONS, array, flip, full, stack, zeros
 
-# Operations that are not imported by name above are created at import time. Only the dict OPERATIONS contains them.
+# The import statement above names only some operations. The dict OPERATIONS contains all of them.
 globals().update(OPERATIONS)
 
 __getattr__ = create_module_getattr(

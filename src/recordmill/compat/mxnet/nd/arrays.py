@@ -61,7 +61,7 @@ class NDArray(np.ndarray[Any, Any]):
         return super().__getitem__(with_ellipsis).reshape(1)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Assign to a part of the array; `value` may be an array of shape (1,) for a single element."""
+        """Assign `value` to elements of the array. An array of shape (1,) can be assigned to a single element."""
         values = _as_plain_arrays(value)
         if isinstance(values, np.ndarray) and values.shape == (1,):
             values = values.reshape(())  # NumPy deprecates assigning an array of shape (1,) to a single element.

@@ -1,4 +1,4 @@
-"""Operations of ``mx.nd`` and methods of its arrays that differ from NumPy's in name, parameters or result."""
+"""Operations and array methods of ``mx.nd`` that differ from NumPy in name, parameters or result."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def as_operation(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _create_broadcast_operation(name: str, ufunc: Any) -> Callable[..., Any]:
-    def apply(lhs: Any, rhs: Any) -> Any:
+    def apply_ufunc(lhs: Any, rhs: Any) -> Any:
         return ufunc(lhs, rhs)
 
-    apply.__name__, apply.__doc__ = name, f"`numpy.{ufunc.__name__}`; keeps the dtype."
-    return as_operation(apply)
+    apply_ufunc.__name__, apply_ufunc.__doc__ = name, f"`numpy.{ufunc.__name__}`; keeps the dtype."
+    return as_operation(apply_ufunc)
 
 
 def _create_reduction(name: str) -> Callable[..., Any]:

@@ -101,7 +101,7 @@ def _find_similar(module: str, name: str) -> str | None:
 
 
 def _find_hint(public_path: str, name: str) -> str:
-    """Return the hint for a name. Without such a hint, return the hint for the innermost namespace that has a hint."""
+    """Return the hint for a name. If `HINTS` lacks the name, return the hint for its innermost namespace in `HINTS`."""
     namespace = public_path.removeprefix("compat.v1").lstrip(".")
     candidates = [f"{namespace}.{name}".lstrip("."), public_path, namespace]
     while namespace:

@@ -40,7 +40,7 @@ def array_of(value: Any, dtype: Any = None) -> NDArray[Any]:
 
 
 def wrap_scalar_in_array(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Wrap a scalar in an array without axes; an array is returned unchanged."""
+    """Wrap a scalar in a 0-dimensional array; return an array unchanged."""
     if isinstance(value, np.ndarray):
         return value
     array: NDArray[Any] = np.empty((), dtype)
@@ -96,7 +96,7 @@ def _array_from_numpy(value: Any, wanted: DType | None) -> NDArray[Any]:
 
 def _array_from_python(value: Any, wanted: DType | None) -> NDArray[Any]:
     if isinstance(value, str | bytes):
-        return _cast_python_values(value, wrap_scalar_in_array(_item_to_bytes(value), np.dtype(object)), wanted)
+        return _cast_python_values(value, wrap_scalar_in_array(_encode_to_bytes(value), np.dtype(object)), wanted)
     nested = _find_tensor_dtype(value)
     if nested is not None:
         return _stack_nested_tensors(value, wanted or nested)
@@ -181,11 +181,12 @@ def _stack_nested_tensors(value: Any, dtype: DType) -> NDArray[Any]:
 def _to_bytes_objects(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array of bytes objects; NumPy's own conversion would drop trailing zero bytes."""
     out: NDArray[Any] = np.empty(array.shape, dtype=object)
-    out.reshape(-1)[:] = [item if type(item) is bytes else _item_to_bytes(item) for item in array.reshape(-1).tolist()]
+    items = array.reshape(-1).tolist()
+    out.reshape(-1)[:] = [item if type(item) is bytes else _encode_to_bytes(item) for item in items]
     return out
 
 
-def _item_to_bytes(value: Any) -> bytes:
+def _encode_to_bytes(value: Any) -> bytes:
     if isinstance(value, str):
         return value.encode()
     if isinstance(value, bytes):

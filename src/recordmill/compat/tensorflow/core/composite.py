@@ -14,9 +14,9 @@ class CompositeTensor:
 
     def __getattr__(self, name: str) -> NoReturn:
         """Raise AttributeError for an attribute that is not supported, and suggest a replacement."""
-        if name.startswith("_"):
-            raise AttributeError(name)
         kind = type(self).__name__
+        if name.startswith("_"):
+            raise AttributeError(f"{kind!r} object has no attribute {name!r}", name=name, obj=self)
         raise AttributeError(
             f"{kind}.{name} is not supported: call to_tensor() or tf.sparse.to_dense() first, or use .values",
             name=name,

@@ -1,4 +1,4 @@
-"""Register TensorFlow's operations, and pass each call to a tracer, to a library or to the operation itself.
+"""Register TensorFlow's operations, and dispatch each call according to its arguments.
 
 While a map function is traced, the tracer records calls with traced values. A library such as Keras handles calls with
 its own tensors. Every other call runs the operation immediately.
@@ -19,20 +19,22 @@ R = TypeVar("R")
 
 
 class CallHandler(Protocol):
-    """Handler of operation calls. A tracer records the calls; a library runs them on its own tensors."""
+    """Interface of objects that handle calls with traced values, Keras tensors or TensorFlow 1 graph tensors."""
 
     def owns_value(self, value: Any) -> bool:
         """Return whether `value` is, or contains, a tensor that this handler processes."""
 
     def handle_call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Record or run a call, and return its result as a tensor of this handler."""
+        """Record or run a call of the operation `name`, and return the result."""
 
 
 RECORDING: ContextVar[CallHandler | None] = ContextVar("recording", default=None)
-# True while a map function runs on elements of variable size. For them, tf.image.central_crop rounds to float32.
+# True while a map function runs on elements of variable size. In that case, tf.image.central_crop rounds the fraction
+# to float32, as TensorFlow does.
 SIZES_UNKNOWN: ContextVar[bool] = ContextVar("sizes unknown", default=False)
 OPS: dict[str, Callable[..., Any]] = {}
-# Handlers of calls with Keras tensors or TensorFlow 1 graph tensors. Keras and the graph add themselves on import.
+# Handlers of calls with Keras tensors or TensorFlow 1 graph tensors. The modules `keras.operations` and `graphs.graph`
+# add their handlers to this list.
 LIBRARIES: list[CallHandler] = []
 # Maps each family of operations to the modules that define it. The operation "math.add" belongs to the family "math".
 FAMILIES: dict[str, tuple[str, ...]] = {

@@ -8,7 +8,7 @@ import numpy as np
 
 
 class DType:
-    """``tf.DType``: equals any DType, NumPy dtype, Python type or string that denotes the same dtype."""
+    """``tf.DType``: data type of a tensor; equal to NumPy dtypes, Python types and strings for the same type."""
 
     __slots__ = ("_numpy", "name")
 
@@ -28,7 +28,7 @@ class DType:
 
     @property
     def base_dtype(self) -> DType:
-        """The dtype itself, since there are no reference dtypes."""
+        """The dtype itself. Only TensorFlow's reference dtypes (like ``float32_ref``) have another base dtype."""
         return self
 
     @property
@@ -73,7 +73,7 @@ class DType:
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """Range of pixel values: 0 to 1 for floating-point numbers, 0 to the maximum for integers."""
+        """Range of pixel values: (0, 1) for floating-point dtypes, (0, `max`) for integer dtypes."""
         return (0, 1) if self.is_floating else (0, self.max)
 
     @property
@@ -176,7 +176,7 @@ def _dtype_from_numpy(value: Any) -> DType:
         return string
     if numpy.name == "bfloat16":
         return __getattr__("bfloat16")
-    found = _BY_NAME.get(numpy.name)  # The name does not depend on the byte order.
+    found = _BY_NAME.get(numpy.name)  # Both byte orders have the same name.
     if found is None:
         raise TypeError(f"Cannot convert the argument `type_value`: {value!r} to a TensorFlow DType.")
     return found

@@ -34,94 +34,94 @@ class OpError(RecordmillError):
 
 
 class CancelledError(OpError):
-    """The operation was canceled."""
+    """Error of a canceled operation."""
 
     error_code = CANCELLED
 
 
 class UnknownError(OpError):
-    """The cause is unknown."""
+    """Error with an unknown cause."""
 
 
 class InvalidArgumentError(OpError, ValueError):
-    """An argument or the content of a record is invalid."""
+    """Error for an invalid argument, or for a record with invalid content."""
 
     error_code = INVALID_ARGUMENT
 
 
 class DeadlineExceededError(OpError, TimeoutError):
-    """A deadline passed."""
+    """Error for an operation that exceeded its deadline."""
 
     error_code = DEADLINE_EXCEEDED
 
 
 class NotFoundError(OpError, FileNotFoundError):
-    """A file or folder does not exist."""
+    """Error for a file or folder that does not exist."""
 
     error_code = NOT_FOUND
 
 
 class AlreadyExistsError(OpError, FileExistsError):
-    """A file or folder already exists."""
+    """Error for a file or folder that already exists."""
 
     error_code = ALREADY_EXISTS
 
 
 class PermissionDeniedError(OpError, PermissionError):
-    """Reading or writing is not permitted."""
+    """Error for missing permission to read or write a file."""
 
     error_code = PERMISSION_DENIED
 
 
 class ResourceExhaustedError(OpError, MemoryError):
-    """Memory or disk space is exhausted."""
+    """Error for exhausted memory or disk space."""
 
     error_code = RESOURCE_EXHAUSTED
 
 
 class FailedPreconditionError(OpError, OSError):
-    """The system is not in the required state; for example, a folder to delete is not empty."""
+    """Error for an operation whose precondition is not met; for example, a folder to delete is not empty."""
 
     error_code = FAILED_PRECONDITION
 
 
 class AbortedError(OpError):
-    """The operation was aborted."""
+    """Error for an operation that was aborted, typically because of a concurrent operation."""
 
     error_code = ABORTED
 
 
 class OutOfRangeError(OpError, IndexError):
-    """The input is exhausted, or a position is out of range."""
+    """Error for an exhausted input, or for a position that is out of range."""
 
     error_code = OUT_OF_RANGE
 
 
 class UnimplementedError(OpError, NotImplementedError):
-    """The operation is not supported."""
+    """Error for an operation that is not supported."""
 
     error_code = UNIMPLEMENTED
 
 
 class InternalError(OpError, RuntimeError):
-    """An internal invariant is broken, which indicates a bug."""
+    """Error for a broken internal invariant, which indicates a bug."""
 
     error_code = INTERNAL
 
 
 class UnavailableError(OpError, ConnectionError):
-    """A service is unavailable."""
+    """Error for a service that is unavailable."""
 
     error_code = UNAVAILABLE
 
 
 class DataLossError(OpError, ValueError):
-    """Data are corrupt or truncated."""
+    """Error for corrupt or truncated data."""
 
     error_code = DATA_LOSS
 
 
 class UnauthenticatedError(OpError):
-    """The caller is not authenticated."""
+    """Error for a request without valid credentials."""
 
     error_code = UNAUTHENTICATED

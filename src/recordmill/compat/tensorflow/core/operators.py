@@ -55,11 +55,11 @@ class ElementwiseOperators:
     )
 
     def __eq__(self, other: object) -> Any:
-        """Compare element by element; if `other` is None, return a single False."""
+        """Implement ``==``: compare element by element; if `other` is None, return a single False."""
         return False if other is None else call_operation("math.equal_or_false", self, other)
 
     def __ne__(self, other: object) -> Any:
-        """Compare element by element; if `other` is None, return a single True."""
+        """Implement ``!=``: compare element by element; if `other` is None, return a single True."""
         return True if other is None else call_operation("math.not_equal_or_true", self, other)
 
     __hash__ = None  # type: ignore[assignment]

@@ -48,7 +48,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
     @classmethod
     def from_row_starts(cls, values: Any, row_starts: Any, name: Any = None, validate: bool = True) -> RaggedTensor:
         """Create rows from their start positions in `values`."""
-        inner = _to_dense_or_ragged(values)
+        inner = _convert_unless_ragged(values)
         return cls._create_from_splits(
             inner, partition.from_starts(_to_int_array(row_starts), len(inner)), name, validate
         )
@@ -70,8 +70,8 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
     def from_uniform_row_length(
         cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: Any = None
     ) -> RaggedTensor:
-        """Create rows that all have the same length."""
-        inner, length = _to_dense_or_ragged(values), int(uniform_row_length)
+        """Divide `values` into rows of length `uniform_row_length`."""
+        inner, length = _convert_unless_ragged(values), int(uniform_row_length)
         dtype = inner.row_splits.dtype.numpy_dtype if isinstance(inner, RaggedTensor) else np.dtype(np.int64)
         rows = len(inner) // length if length else int(nrows or 0)
         created = cls._create_from_splits(inner, (np.arange(rows + 1) * length).astype(dtype), name, validate)
@@ -114,7 +114,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
     @classmethod
     def _create_from_splits(cls, values: Any, splits: Splits, name: Any, validate: bool) -> RaggedTensor:
         del name
-        inner = _to_dense_or_ragged(values)
+        inner = _convert_unless_ragged(values)
         if validate:
             partition.check_rows_cover_values(splits, len(inner))
         return cls(inner, splits)
@@ -200,7 +200,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
 
     def with_values(self, new_values: Any) -> RaggedTensor:
         """Return a ragged tensor with the same row splits and the given values."""
-        return RaggedTensor(_to_dense_or_ragged(new_values), self._splits, self._length)
+        return RaggedTensor(_convert_unless_ragged(new_values), self._splits, self._length)
 
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
         """Return a ragged tensor with the same row splits and the given innermost values."""
@@ -249,7 +249,7 @@ class RaggedTensor(ElementwiseOperators, CompositeTensor):
         return RaggedTensor, (self._values, self._splits, self._length)
 
 
-def _to_dense_or_ragged(values: Any) -> Tensor | RaggedTensor:
+def _convert_unless_ragged(values: Any) -> Tensor | RaggedTensor:
     return values if isinstance(values, RaggedTensor) else as_tensor(values)
 
 
@@ -387,13 +387,13 @@ def from_tensor(
         count, length = array.shape[:2]
         inner = from_tensor(array.reshape(count * length, *array.shape[2:]), None, padding, ragged_rank - 1, dtype)
         return RaggedTensor(inner, (np.arange(count + 1) * length).astype(dtype), length)
-    found = _find_row_lengths(array, lengths, padding)
+    found = _compute_row_lengths(array, lengths, padding)
     values = array[np.arange(array.shape[1]) < found[:, None]]
     uniform = array.shape[1] if lengths is None and padding is None else None
     return RaggedTensor(Tensor(values), partition.from_lengths(found.astype(dtype)), uniform)
 
 
-def _find_row_lengths(array: NDArray[Any], lengths: Any, padding: Any) -> NDArray[np.int64]:
+def _compute_row_lengths(array: NDArray[Any], lengths: Any, padding: Any) -> NDArray[np.int64]:
     if lengths is not None:
         return np.clip(array_of(lengths).astype(np.int64), 0, array.shape[1])
     if padding is None:

@@ -46,8 +46,8 @@ class RandomState:
         return np.random.default_rng(compose_entropy(global_seed, seed, ()))
 
 
-class _DigestSequence:
-    """Seed sequence that passes a hash digest to a NumPy generator, five times faster than NumPy's `SeedSequence`."""
+class _DigestSeedSequence:
+    """Seed sequence that consists of a hash digest. It is five times faster than NumPy's `SeedSequence`."""
 
     __slots__ = ("_words",)
 
@@ -55,19 +55,19 @@ class _DigestSequence:
         self._words = np.frombuffer(digest, "<u8")
 
     def generate_state(self, n_words: int, dtype: type = np.uint64) -> NDArray[np.uint64]:
-        """Return the digest as four 64-bit words, the number that PCG64 always requests."""
+        """Return the digest as four 64-bit words. PCG64 always requests four words."""
         del n_words, dtype
         return self._words
 
 
-ISeedSequence.register(_DigestSequence)
+ISeedSequence.register(_DigestSeedSequence)
 
 
 def create_generator(global_seed: int, seed: int | None, position: tuple[int, ...]) -> np.random.Generator:
     """Create a generator that depends only on the global seed, the operation seed and an element's position."""
     text = ",".join(map(str, position)).encode()
     digest = blake2b(text, digest_size=_STATE_BYTES, key=_hash_seeds(global_seed, seed)).digest()
-    return np.random.Generator(np.random.PCG64(_DigestSequence(digest)))  # type: ignore[arg-type]
+    return np.random.Generator(np.random.PCG64(_DigestSeedSequence(digest)))  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=256)
@@ -81,7 +81,7 @@ def to_nonnegative_ints(*numbers: int) -> list[int]:
 
 
 def compose_entropy(global_seed: int, seed: int | None, position: tuple[int, ...]) -> list[int]:
-    """Combine the global seed, an operation seed and a position into the entropy that seeds a generator."""
+    """Combine the global seed, an operation seed and the numbers in `position` into a seed for a generator."""
     return [*to_nonnegative_ints(global_seed), *([0] if seed is None else [1, *to_nonnegative_ints(seed)]), *position]
 
 
@@ -91,7 +91,7 @@ _CURRENT: ContextVar[RandomState | None] = ContextVar("random state", default=No
 
 
 def set_seed(seed: int | None) -> None:
-    """Set the global seed and restart the random numbers of the process."""
+    """Set the global seed and reset the random generators of the process."""
     global _process  # noqa: PLW0603 (the global seed belongs to the process)
     _process = RandomState(None if seed is None else int(seed))
 
@@ -117,5 +117,5 @@ def use_element_state(*position: int) -> Iterator[None]:
 
 
 def set_element_state(*position: int) -> Token[RandomState | None]:
-    """Derive the random numbers of the current ``contextvars`` context from the position of a dataset element."""
+    """In the current ``contextvars`` context, use the random generators of the dataset element at `position`."""
     return _CURRENT.set(RandomState(_process.seed, position))

@@ -87,7 +87,7 @@ class FullSparseVector(SparseTensor):
 
     @property
     def dense_shape(self) -> Tensor:
-        """Shape of the dense array, which is the number of values: int64, shape (1,)."""
+        """Shape of the dense array: an int64 vector whose only element is the number of values."""
         return Tensor(np.array(self._values.values.shape, np.int64))
 
 

@@ -125,7 +125,7 @@ class _AnyTensorType(type):
 
 
 class AnyTensor(Tensor, metaclass=_AnyTensorType):
-    """``tf.Tensor``: a call creates a `Tensor`; `isinstance` accepts every kind of tensor."""
+    """``tf.Tensor``: ``tf.Tensor(x)`` creates a `Tensor`; ``isinstance(x, tf.Tensor)`` accepts every kind of tensor."""
 
     __slots__ = ()
 

@@ -7,7 +7,7 @@ from recordmill.compat.tensorflow.core.lazy import make_lazy_attributes
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
-# Module that defines each public name.
+# Maps each public name to the module that defines it.
 MEMBERS: dict[str, str] = {
     "Dataset": "data.dataset",
     "DatasetSpec": "data.structures",

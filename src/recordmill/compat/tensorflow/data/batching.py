@@ -106,8 +106,8 @@ class Batch(Node):
     def spec(self) -> Any:
         return add_batch_axis(self.input.spec(), self.size if self.drop_remainder else None)
 
-    def sample_values(self) -> Iterator[Any]:
-        values = self.input.sample_values()
+    def iterate_sample_values(self) -> Iterator[Any]:
+        values = self.input.iterate_sample_values()
         while rows := list(islice(values, self.size)):
             if len(rows) == self.size or not self.drop_remainder:
                 yield self.combine_elements(rows)
@@ -137,7 +137,7 @@ class PaddedBatch(Batch):
 
 
 class _DeferredMapRunner:
-    """Runs the maps before a batch node on groups of elements, and combines the results of a group into a batch."""
+    """Builds batches: runs the preceding maps on the elements of a batch, and combines the results."""
 
     def __init__(self, maps: list[Map], batch: Batch) -> None:
         self._maps, self._batch = maps, batch
@@ -146,7 +146,7 @@ class _DeferredMapRunner:
         self._process = GroupRunner(self._run_maps_on_group, self._run_maps_on_element)
 
     def build_batch(self, group: list[Step]) -> Step:
-        """Return one batch; if every map has a native plan, run the maps on all elements at once."""
+        """Run the maps and return one batch. If every map has a native plan, the plans process all elements at once."""
         is_native = len(self._plans) == len(self._maps)
         result = self._process(group) if is_native else list(map(self._run_maps_on_element, group))
         return self._batch.make_batch(result) if isinstance(result, list) else Element(result)
@@ -227,16 +227,19 @@ class Unbatch(Node):
     def spec(self) -> Any:
         return drop_batch_axis(self.input.spec())
 
-    def sample_values(self) -> Iterator[Any]:
+    def iterate_sample_values(self) -> Iterator[Any]:
         return (
             row
-            for value in self.input.sample_values()
-            for row in TensorSlices(_reject_scalar_leaves(value)).sample_values()
+            for value in self.input.iterate_sample_values()
+            for row in TensorSlices(_reject_scalar_leaves(value)).iterate_sample_values()
         )
 
 
 def _has_known_spec(node: Node) -> bool:
-    """Return whether a node's spec is known without calls of Python functions; such a spec holds for all elements."""
+    """Return whether a node's spec is known without running user functions.
+
+    Otherwise, the spec is inferred from sample values and may not hold for all elements.
+    """
     if isinstance(node, Map):
         trace = node.function.trace()
         if not isinstance(trace, Trace) or trace.spec() is None:
@@ -294,5 +297,5 @@ class Window(Node):
     def spec(self) -> Any:
         return spec_of(self._wrap([], self.input))
 
-    def sample_values(self) -> Iterator[Any]:
-        yield self._wrap(list(islice(self.input.sample_values(), self._sizes[0])), self.input)
+    def iterate_sample_values(self) -> Iterator[Any]:
+        yield self._wrap(list(islice(self.input.iterate_sample_values(), self._sizes[0])), self.input)

@@ -60,7 +60,7 @@ class CacheFile(Node):
         self._path = filename + SUFFIX
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Yield the elements of the file. Without a file, yield the input's elements and write the file."""
+        """Yield the cached elements. If there is no cache file yet, yield the input's elements and write the file."""
         return self._read_cached_elements() if os.path.exists(self._path) else self._write_while_iterating(execution)
 
     def _read_cached_elements(self) -> Iterator[Step]:
@@ -118,7 +118,7 @@ def _serialize_structure(value: Any, content: list[bytes]) -> Any:
 
 
 def _serialize_tensor(part: Tensor, content: list[bytes]) -> list[Any]:
-    """Append the bytes of a tensor to `content`; return its dtype and shape and, for strings, the length of each."""
+    """Append the bytes of a tensor to `content`; return the dtype, the shape and, for strings, all string lengths."""
     if part.dtype != dtypes.string:
         content.append(part.values.tobytes())
         return [part.dtype.name, part.values.shape]

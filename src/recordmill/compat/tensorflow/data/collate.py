@@ -55,7 +55,7 @@ class TableRow(Element):
 
 
 class StringElement(Element):
-    """Element that is one byte string of a group of records; `value` and `record` are created on every access."""
+    """Element that is one byte string, such as the payload of a record. `value` and `record` are created on access."""
 
     __slots__ = ("_locate", "_row", "content")
 
@@ -119,7 +119,10 @@ def stack_stored_elements(elements: Sequence[Any]) -> Any:
 
 
 def store_as_rows(elements: list[Element]) -> list[Element]:
-    """Move elements to a table if their structures are equal and they are small; else return them unchanged."""
+    """Convert elements to rows of an `ElementTable` if they can be stacked and the arrays are not too large.
+
+    Otherwise, return the list unchanged.
+    """
     if not elements or all(type(one) is TableRow and one.table is elements[0].table for one in elements):  # type: ignore[attr-defined]
         return elements
     values = [element.value for element in elements]

@@ -27,7 +27,7 @@ from recordmill.compat.tensorflow.data.structures import merge_specs, pack_struc
 from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.concurrency.threads import num_cpus
 
-# TensorFlow reserves three threads for each dataset that interleave opens: one to read and two to prefetch.
+# TensorFlow reserves three threads for each dataset that `interleave` opens: one to read and two to prefetch.
 _THREADS_PER_DATASET = 3
 
 
@@ -84,15 +84,15 @@ class Interleave(Node):
         return UNKNOWN_CARDINALITY
 
     def spec(self) -> Any:
-        for value in self.input.sample_values():
+        for value in self.input.iterate_sample_values():
             return self._create_inner_node(value).spec()
         raise NoElementsError(
             "element_spec cannot be inferred from the first inner dataset, because the input is empty"
         )
 
-    def sample_values(self) -> Iterator[Any]:
-        for value in self.input.sample_values():
-            yield from self._create_inner_node(value).sample_values()
+    def iterate_sample_values(self) -> Iterator[Any]:
+        for value in self.input.iterate_sample_values():
+            yield from self._create_inner_node(value).iterate_sample_values()
 
 
 def choose_cycle_length(cycle_length: Any, num_parallel_calls: Any) -> int:
@@ -143,8 +143,8 @@ class Zip(Node):
     def spec(self) -> Any:
         return pack_structure(self._structure, [node.spec() for node in self.inputs])
 
-    def sample_values(self) -> Iterator[Any]:
-        for values in zip(*(node.sample_values() for node in self.inputs), strict=False):
+    def iterate_sample_values(self) -> Iterator[Any]:
+        for values in zip(*(node.iterate_sample_values() for node in self.inputs), strict=False):
             yield pack_structure(self._structure, values)
 
 
@@ -154,7 +154,7 @@ class Concatenate(Node):
     def __init__(self, first: Node, second: Node) -> None:
         super().__init__(first, second)
         if not (calls_python(first) or calls_python(second)):
-            self.spec()  # Raises an error early if the elements are incompatible.
+            self.spec()  # This call raises an error if the two datasets have incompatible elements.
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
         for node in self.inputs:
@@ -187,8 +187,8 @@ class Enumerate(Node):
     def spec(self) -> Any:
         return TensorSpec([], dtypes.int64), self.input.spec()
 
-    def sample_values(self) -> Iterator[Any]:
-        for number, value in enumerate(self.input.sample_values(), self._start):
+    def iterate_sample_values(self) -> Iterator[Any]:
+        for number, value in enumerate(self.input.iterate_sample_values(), self._start):
             yield Tensor(np.array(number, np.int64)), value
 
 

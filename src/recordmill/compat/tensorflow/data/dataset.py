@@ -1,4 +1,4 @@
-"""``tf.data.Dataset``: transformations of datasets, each of which returns another dataset."""
+"""``tf.data.Dataset``: the methods that transform datasets."""
 
 from __future__ import annotations
 

@@ -75,7 +75,10 @@ class DecodeStep:
         return np.hstack([offsets, sizes - 2 * offsets])[:, [1, 0, 3, 2]] if sizes.all() else None
 
     def _is_decoded_like_tensorflow(self, head: bytes) -> bool:
-        """Return whether native decoding gives the same pixels as TensorFlow: for JPEG and most 8-bit PNG files."""
+        """Return whether native decoding gives the same pixels as TensorFlow.
+
+        This is true for JPEG files and for most 8-bit PNG files.
+        """
         if head[:3] == _JPEG:
             return True
         is_png = self._image.reduce == 1 and head[:8] == _PNG and head[_PNG_DEPTH : _PNG_DEPTH + 1] == b"\x08"
@@ -148,8 +151,8 @@ def _create_decode_step(
 
 
 def _find_crop_fraction(crop: RecordedCall) -> float | None:
-    """Return the fraction of a `central_crop`, or None if the fraction is not a constant above 0 and up to 1."""
-    fraction: Any = crop.args[1]  # The tracer always passes the fraction by position.
+    """Return the fraction of a `central_crop` if the fraction is a constant in (0, 1]; otherwise, return None."""
+    fraction: Any = crop.args[1]  # The tracer records the fraction as a positional argument.
     return float(fraction) if isinstance(fraction, float | np.floating) and 0 < fraction <= 1 else None
 
 

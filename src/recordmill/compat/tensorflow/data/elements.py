@@ -91,9 +91,9 @@ class Node:
         """Return the specs of the elements."""
         return self.input.spec()
 
-    def sample_values(self) -> Iterator[Any]:
+    def iterate_sample_values(self) -> Iterator[Any]:
         """Iterate over sample values, from which specs are inferred; the default is the sample values of the input."""
-        return self.input.sample_values()
+        return self.input.iterate_sample_values()
 
 
 def require_node(dataset: Any, message: str) -> Node:
@@ -128,7 +128,7 @@ def map_sample_values(function: Callable[[Any], Any], values: Iterator[Any]) -> 
 
 def infer_spec_from_samples(node: Node, function: Any) -> Any:
     """Infer specs from a function's first two results; if the lengths of an axis differ, the length is unknown."""
-    specs = [spec_of(value) for value in itertools.islice(map_sample_values(function, node.sample_values()), 2)]
+    specs = [spec_of(value) for value in itertools.islice(map_sample_values(function, node.iterate_sample_values()), 2)]
     if not specs:
         raise NoElementsError("element_spec cannot be inferred from the first elements, because the dataset is empty")
     return merge_specs(specs[0], specs[-1])

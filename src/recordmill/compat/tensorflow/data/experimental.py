@@ -71,7 +71,10 @@ class TFRecordWriter:
 
 
 def _make_transformation_factory(method: str) -> Callable[..., Transformation]:
-    """Create a function that takes the arguments of a method and returns a transformation that calls the method."""
+    """Create a function from a method of `Dataset`.
+
+    Example: ``unbatch()`` returns a transformation that calls `Dataset.unbatch`.
+    """
 
     def create_transformation(*args: Any, **kwargs: Any) -> Transformation:
         return lambda dataset: getattr(dataset, method)(*args, **kwargs)

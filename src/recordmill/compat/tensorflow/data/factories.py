@@ -134,7 +134,7 @@ class DatasetFactories(DatasetBase):
 
 
 def create_source(value: Any, kind: type[TensorSlices | SingleElement]) -> Node:
-    """Create a source node for a value. A session evaluates the value if it is symbolic in a TensorFlow 1 graph."""
+    """Create a source node for a value. If the value contains TensorFlow 1 graph tensors, a session evaluates them."""
     if any(one.of_graph for one in find_symbolic(value)):
         from recordmill.compat.tensorflow.graphs.iterators import PlaceholderSource
 

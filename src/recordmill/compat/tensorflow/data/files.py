@@ -44,11 +44,12 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 from recordmill.errors import RecordmillError
 from recordmill.types import RecordRef
 
-# Minimum and maximum number of records per read, and the maximum if batches are read instead of single records.
+# Minimum and maximum number of records per read. Reads of whole batches have a larger maximum.
 _MIN_RECORDS, _MAX_RECORDS, _MAX_BATCH_RECORDS = 16, 256, 4096
 # Approximate limit on the bytes of a group of records, so that the group fits into the processor's cache.
 _GROUP_BYTES = 2 << 20
-# Average bytes per record above which one bytes object per record costs less than a copy of the group of records.
+# Average record size in bytes above which a group of records is split into bytes objects.
+# For smaller records, a copy of the whole group costs less.
 _LONG_BYTES = 32 << 10
 _FRAME_BYTES = 16
 _COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
@@ -87,8 +88,8 @@ class FileContents(Node):
     def spec(self) -> Any:
         return TensorSpec([], dtypes.string)
 
-    def sample_values(self) -> Iterator[Any]:
-        for path in self.input.sample_values():
+    def iterate_sample_values(self) -> Iterator[Any]:
+        for path in self.input.iterate_sample_values():
             if not is_sidecar(os.fsdecode(path.numpy())):
                 for element in self.read(os.fsdecode(path.numpy())):
                     yield element.value

@@ -77,13 +77,13 @@ class GroupByWindow(Node):
         return length if length == INFINITE_CARDINALITY else UNKNOWN_CARDINALITY
 
     def spec(self) -> Any:
-        for value in self.input.sample_values():
+        for value in self.input.iterate_sample_values():
             return self._reduce_window(0, [value]).spec()
         raise NoElementsError("element_spec cannot be inferred from the first element, because the dataset is empty")
 
-    def sample_values(self) -> Iterator[Any]:
-        for value in self.input.sample_values():
-            yield from self._reduce_window(0, [value]).sample_values()
+    def iterate_sample_values(self) -> Iterator[Any]:
+        for value in self.input.iterate_sample_values():
+            yield from self._reduce_window(0, [value]).iterate_sample_values()
 
 
 class RaggedBatch(Batch):
@@ -117,7 +117,7 @@ class RaggedBatch(Batch):
 
 
 def _find_ragged_axes(rows: list[Any]) -> list[int]:
-    """Return 0 and the batch axes along which elements differ in length.
+    """Return 0, followed by the batch axes along which elements differ in length.
 
     Specs are inferred from a few elements. They may give such an axis a fixed length.
     """
@@ -128,7 +128,7 @@ def _find_ragged_axes(rows: list[Any]) -> list[int]:
 
 
 def _count_ragged_axes(spec: Any) -> int:
-    """Return the number of ragged axes of a batch: all axes of an element up to the last one of unknown length."""
+    """Return the ragged rank of a batch: axes up to and including the last axis of unknown length are ragged."""
     if not isinstance(spec, TensorSpec) or spec.shape.rank is None:
         return 0
     return max((axis + 1 for axis, length in enumerate(spec.shape) if length is None), default=0)

@@ -19,7 +19,8 @@ def infer_specs(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     try:
         return None if rule is None else rule(*args, **kwargs)
     except (TypeError, ValueError, AttributeError, IndexError):
-        return None  # The operation itself raises an error for invalid arguments.
+        # An argument is invalid, or its spec is unknown. Invalid arguments raise an error when the operation runs.
+        return None
 
 
 def _infer_feature_spec(feature: Any, *outer: int | None) -> TensorSpec | None:

@@ -35,7 +35,7 @@ class Iterator:
 
     @staticmethod
     def from_string_handle(string_handle: Any, output_types: Any, output_shapes: Any = None, *unused: Any) -> Any:
-        """Create a TensorFlow 1 iterator that reads from another iterator; a session feeds that iterator's handle."""
+        """Return the TensorFlow 1 iterator with a string handle. A symbolic handle is read in each session run."""
         from recordmill.compat.tensorflow.graphs.iterators import from_string_handle
 
         return from_string_handle(string_handle, output_types, output_shapes, *unused)
@@ -62,7 +62,7 @@ class Iterator:
             try:
                 raise step.error
             finally:
-                del step, self  # The traceback would keep the iterator and its threads alive.
+                del step, self  # Otherwise, the traceback of the error keeps the iterator and its threads alive.
         return step.value if self._convert is None else self._convert(step.value)
 
     next = __next__

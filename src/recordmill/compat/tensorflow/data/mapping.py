@@ -50,13 +50,13 @@ _RESULTS_AHEAD = 4
 MAX_CHUNK, _CHUNK_BYTES = 64, 4 << 20
 # Elements with more bytes than this are processed one by one, because stacking large elements is slow.
 _LARGE_BYTES = 64 << 10
-# Number of groups that may fail although each of their elements succeeds alone. The elements after these groups are
+# A group may fail although each of its elements succeeds alone. After this many such groups, the next elements are
 # processed one by one.
 _MAX_FAILURES = 3
 
 
 class DeferredElement(Element):
-    """Input element of maps that have not run yet. `positions` has one tuple (depth, pass number, row) per map."""
+    """Input element of one or more maps. For each map, `positions` has (node depth, pass number, element number)."""
 
     __slots__ = ("input", "positions")
 
@@ -76,7 +76,7 @@ class Map(Node):
         self.num_parallel_calls = num_cpus() if num_parallel_calls == -1 else num_parallel_calls or 0
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:
-        """Run the function natively on chunks of elements, in threads on single elements, or in the calling thread."""
+        """Run the function natively on chunks, or element by element in threads or in the calling thread."""
         elements = self._wrap_input_elements(execution)
         if self in execution.deferred:
             return elements
@@ -136,8 +136,8 @@ class Map(Node):
         known = trace.known_specs()
         return map_structure(lambda one, other: other or one, seen, known) if has_same_structure(seen, known) else seen
 
-    def sample_values(self) -> Iterator[Any]:
-        return map_sample_values(self.function, self.input.sample_values())
+    def iterate_sample_values(self) -> Iterator[Any]:
+        return map_sample_values(self.function, self.input.iterate_sample_values())
 
 
 def _clear_batch_size(seen: Any, node: Node) -> Any:
@@ -145,7 +145,7 @@ def _clear_batch_size(seen: Any, node: Node) -> Any:
     inputs = list(leaves(node.spec()))
     if not all(isinstance(leaf, TensorSpec) and leaf.shape.rank and leaf.shape[0] is None for leaf in inputs):
         return seen
-    size = len(next(leaves(next(iter(node.sample_values())))))
+    size = len(next(leaves(next(iter(node.iterate_sample_values())))))
     return map_structure(
         lambda leaf: add_batch_axis(drop_batch_axis(leaf), None) if leaf.shape[:1] == [size] else leaf, seen
     )
@@ -215,7 +215,7 @@ def stack_small_elements_into_columns(native: NativeMap, elements: list[Element]
 
 
 def _run_native_chunk(native: NativeMap, group: list[Any]) -> list[Step]:
-    """Run a native map on a chunk of elements; results of equal shape become rows of one table."""
+    """Run a native map on a chunk of elements; if results have equal shapes, return rows of an `ElementTable`."""
     columns = stack_small_elements_into_columns(native, [element.input for element in group])
     results = native.run(columns, [element.positions[-1] for element in group])
     structure = native.trace.result
@@ -242,12 +242,12 @@ class Filter(Node):
         """Yield the elements that pass; if the function has a native plan, it runs on chunks of elements."""
         steps = self.input.iterate(execution)
         native = self.function.plan_native() if execution.native else None
-        checked: Iterator[Step | None] = map(self._apply_predicate, steps)
+        checked: Iterator[Step | None] = map(self._filter_step, steps)
         if isinstance(native, NativeMap) and not is_behind_generator(self.input):
-            checked = process_in_chunks(steps, GroupRunner(partial(_filter_chunk, native), self._apply_predicate))
+            checked = process_in_chunks(steps, GroupRunner(partial(_filter_chunk, native), self._filter_step))
         return (step for step in checked if step is not None)
 
-    def _apply_predicate(self, step: Step) -> Step | None:
+    def _filter_step(self, step: Step) -> Step | None:
         if isinstance(step, FailedElement):
             return step
         try:
@@ -261,8 +261,8 @@ class Filter(Node):
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
 
-    def sample_values(self) -> Iterator[Any]:
-        return filter(self._passes_predicate, self.input.sample_values())
+    def iterate_sample_values(self) -> Iterator[Any]:
+        return filter(self._passes_predicate, self.input.iterate_sample_values())
 
 
 def _filter_chunk(native: NativeMap, group: list[Any]) -> list[Step | None]:
@@ -292,8 +292,8 @@ class IgnoreErrors(Node):
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:  # noqa: ARG002
         """Yield the elements that were computed without an error."""
-        # With native execution, a batch node may run a map only after `take`. Then `take` would count elements for
-        # which the map fails.
+        # Native execution is disabled, because a batch node may postpone a map before `take` until after `take`.
+        # `take` would then also count the elements for which a map fails.
         for element in self.input.iterate(ExecutionOptions(native=False)):
             if isinstance(element, Element):
                 yield element

@@ -37,9 +37,10 @@ from recordmill.compat.tensorflow.io.features import FixedLenFeature, FixedLenSe
 BatchValue = BatchColumn | list[Any]
 # Arithmetic runs on chunks of samples of about this size in bytes, so that a chunk stays in the processor's cache.
 _CHUNK_BYTES = 1 << 20
-# Largest number of bytes of free memory that a native map keeps for the results of later batches.
+# Largest number of bytes of freed memory that a native map keeps and reuses for the results of later batches.
 _REUSED_BYTES = 256 << 20
-# Operations that a native map runs on one sample after another. Their results are small and cheap to stack.
+# Operations that a native map runs on each sample separately. Stacking their results afterward is cheap, because the
+# results are small.
 _PER_SAMPLE = frozenset({"sparse.to_dense", "io.extract_jpeg_shape", "image.sample_distorted_bounding_box"})
 
 
@@ -181,7 +182,7 @@ def _processes_whole_batch(step: RecordedCall | DecodeStep) -> bool:
 
 
 def _find_call_chain(position: int, calls: Sequence[RecordedCall], uses: Mapping[int, int]) -> Iterator[int]:
-    """Yield the positions of a chain of calls that starts at `position`. Each result is used only by the next call."""
+    """Yield the positions of a chain of calls from `position` on. Only the next call uses the result of a call."""
     yield position
     while len(calls[position].outputs) == 1 and uses[number := calls[position].outputs[0][0]] == 1:
         position = next((other for other, call in enumerate(calls) if number in call.inputs), -1)

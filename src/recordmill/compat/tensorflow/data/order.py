@@ -20,7 +20,7 @@ from recordmill.compat.tensorflow.data.elements import (
 )
 from recordmill.concurrency.prefetch import Prefetcher
 
-# `Skip.sample_values` skips elements only if `count` is at most this number. A short skip usually removes the header
+# `Skip.iterate_sample_values` skips elements only if `count` is at most this number. A short skip usually removes the header
 # lines of a file, which differ from the other lines. A long skip would be slow.
 _MAX_HEADER_ELEMENTS = 16
 _AUTOTUNE_DEPTH = 2
@@ -109,9 +109,9 @@ class Skip(Node):
             return length
         return 0 if self._count < 0 else max(length - self._count, 0)
 
-    def sample_values(self) -> Iterator[Any]:
-        """Return the input's sample values; if `count` is small, skip the first values, which may be header lines."""
-        values = self.input.sample_values()
+    def iterate_sample_values(self) -> Iterator[Any]:
+        """Return the input's sample values after the first `count`, or all if skipping `count` values would be slow."""
+        values = self.input.iterate_sample_values()
         return islice(values, self._count, None) if 0 < self._count <= _MAX_HEADER_ELEMENTS else values
 
 
@@ -170,7 +170,7 @@ class Prefetch(Node):
 
 
 class Shuffle(Node):
-    """Elements drawn from a buffer with TensorFlow's algorithm and NumPy's random numbers."""
+    """Elements shuffled in a buffer as in TensorFlow, but with NumPy's random numbers."""
 
     forwards_elements = True
 
@@ -212,7 +212,7 @@ def _draw_positions(generator: np.random.Generator, size: int) -> Iterator[int]:
 
 
 def _draw_shrinking_positions(generator: np.random.Generator, count: int) -> Iterator[int]:
-    """Yield one random position for each size of a buffer that shrinks from `count` elements to one."""
+    """Yield random positions in a shrinking buffer: one position per buffer size, from `count` down to 1."""
     for upper in range(count, 0, -_DRAWS):
         yield from generator.integers(np.arange(upper, max(upper - _DRAWS, 0), -1)).tolist()
 

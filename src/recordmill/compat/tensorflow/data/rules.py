@@ -144,7 +144,7 @@ def _make_axis_argument_rule(default: Callable[[int], Any]) -> Rule:
 
 
 def _to_batch_axis(axis: Any) -> Any:
-    """Convert axes of a sample to axes of the batch, whose first axis is the batch axis."""
+    """Convert axis numbers of a sample to axis numbers of the batch, which has an additional first axis."""
     axes = array_of(axis, "int32")
     return np.where(axes >= 0, axes + 1, axes)
 

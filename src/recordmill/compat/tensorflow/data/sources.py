@@ -36,10 +36,10 @@ from recordmill.compat.tensorflow.ops.specs import TensorSpec
 
 
 class Source(Node):
-    """Base class of nodes without inputs. `sample_values` yields the values of all elements."""
+    """Base class of nodes without inputs. `iterate_sample_values` yields the values of all elements."""
 
     def iterate(self, execution: ExecutionOptions) -> Iterator[Step]:  # noqa: ARG002
-        return map(Element, self.sample_values())
+        return map(Element, self.iterate_sample_values())
 
 
 class ValueList(Source):
@@ -49,7 +49,7 @@ class ValueList(Source):
         super().__init__()
         self._values, self._spec = values, spec
 
-    def sample_values(self) -> Iterator[Any]:
+    def iterate_sample_values(self) -> Iterator[Any]:
         return iter(self._values)
 
     def cardinality(self) -> int:
@@ -95,7 +95,7 @@ class TensorSlices(Source):
     def spec(self) -> Any:
         return drop_batch_axis(spec_of(self._value))
 
-    def sample_values(self) -> Iterator[Any]:
+    def iterate_sample_values(self) -> Iterator[Any]:
         for position in range(self._length):
             yield map_structure(lambda leaf, at=position: _slice_leaf(leaf, at), self._value)
 
@@ -126,7 +126,7 @@ class Range(Source):
     def spec(self) -> Any:
         return TensorSpec([], self._dtype)
 
-    def sample_values(self) -> Iterator[Any]:
+    def iterate_sample_values(self) -> Iterator[Any]:
         dtype = self._dtype.numpy_dtype
         return (Tensor(np.array(number, dtype)) for number in self._range)
 
@@ -140,7 +140,7 @@ class RandomChoices(Source):
         self._seed: Any = np.random.SeedSequence(None if seed is None else abs(seed)).entropy
         self._reshuffle = reshuffle
 
-    def sample_values(self) -> Iterator[Any]:
+    def iterate_sample_values(self) -> Iterator[Any]:
         generator = np.random.default_rng([self._seed, self.begin_pass() if self._reshuffle else 0])
         while True:
             yield Tensor(np.array(generator.choice(len(self._weights), p=self._weights), np.int64))
@@ -185,7 +185,7 @@ class FromGenerator(Node):
     def spec(self) -> Any:
         return self._signature
 
-    def sample_values(self) -> Iterator[Any]:
+    def iterate_sample_values(self) -> Iterator[Any]:
         return map(self._convert_yielded, iter(self._function(*self._args)))
 
     def _convert_yielded(self, value: Any) -> Any:

@@ -40,7 +40,7 @@ IMAGE_DECODERS = frozenset(
 
 
 class RecordedCall:
-    """Recorded call of an operation. `outputs` has a pair (tensor number, path in the result) for each tensor."""
+    """Recorded call of an operation. `outputs` has (number, path in the result) for each tensor in the result."""
 
     __slots__ = ("_args", "_kwargs", "args", "inputs", "kwargs", "name", "outputs")
 
@@ -65,7 +65,7 @@ class RecordedCall:
 
 
 class Trace:
-    """Recorded operations of a function. Values are identified by number; 0, 1, … are the leaves of the argument."""
+    """Recorded operations of a function. Values are numbered: first the leaves of the argument, then all results."""
 
     def __init__(self, num_inputs: int, calls: tuple[RecordedCall, ...], result: Any) -> None:
         self.num_inputs, self.calls, self.result = num_inputs, calls, result
@@ -124,7 +124,7 @@ class _Tracer:
         return result
 
     def _make_symbols(self, spec: Any, path: Path, outputs: list[tuple[int, Path]]) -> Any:
-        """Create symbolic tensors in the structure of the inferred specs."""
+        """Create one symbolic tensor per inferred spec, and add its number and path to `outputs`."""
         if isinstance(spec, dict):
             return {key: self._make_symbols(one, (*path, key), outputs) for key, one in spec.items()}
         if isinstance(spec, list | tuple):
@@ -135,7 +135,7 @@ class _Tracer:
         return value
 
     def _round_crop_fraction(self, image: Any, central_fraction: Any) -> tuple[Any, Any]:
-        """Return the arguments of central_crop; if the image size is unknown, round the fraction to float32."""
+        """Return the arguments of central_crop. If the image size is unknown, round to float32 as TensorFlow does."""
         spec = getattr(image, "spec", None)
         is_known = self._fixed_size if spec is None or not spec.shape.rank else None not in list(spec.shape)[-3:-1]
         is_changed = type(central_fraction) is float and not is_known
@@ -183,5 +183,5 @@ def count_uses(calls: Sequence[RecordedCall], result: Any) -> Counter[int]:
 
 
 def has_fixed_size(spec: Any) -> bool:
-    """Return whether all shapes are known and no leaf is a string; a string may encode an image of any size."""
+    """Return whether all shapes are known and no leaf is a string. A string may decode to an image of any size."""
     return all(leaf.dtype != dtypes.string and leaf.shape.is_fully_defined() for leaf in leaves(spec))

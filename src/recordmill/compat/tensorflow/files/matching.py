@@ -7,8 +7,8 @@ import os
 import re
 
 _WILDCARD = re.compile(r"[*?\[\\]")
-# Matches the names of manifests and of the sidecar files of shards: indexes (.rmx), and positions in JPEG data where
-# decoding can start (.rme). TensorFlow programs that list folders do not expect these files.
+# Matches the names of files that recordmill adds to folders: manifests, indexes of shards (.rmx) and lists of positions
+# at which JPEG decoding can start (.rme). TensorFlow programs that list folders do not expect these files.
 _SIDECAR = re.compile(r"\.(?P<shard>.+)\.(rmx|rme|(?P<manifest>manifest\.json))\Z")
 
 

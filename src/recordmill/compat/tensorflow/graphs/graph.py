@@ -35,7 +35,7 @@ class GraphStep(Protocol):
     """Interface of graph steps. A step computes one or more values; each value has a number."""
 
     def inputs(self) -> set[int]:
-        """Return the numbers of the step's input values."""
+        """Return the numbers that identify the step's input values."""
 
     def compute(self, known: dict[int, Any]) -> None:
         """Compute the values of the step, and store each value in the dict `known` under its number."""
@@ -175,7 +175,7 @@ class OperationGraph:
         return pack_structure(structure, iter(self.add_step(OperationStep(name, args, kwargs, outputs), specs)))
 
     def add_step(self, step: GraphStep, specs: Iterable[TensorSpec | None]) -> list[Symbol]:
-        """Add a step to the graph, and return a symbolic tensor for each of its values."""
+        """Add a step to the graph. Return one symbolic tensor for each value that the step computes."""
         symbols = []
         for spec in specs:
             symbols.append(Symbol(len(self.steps), spec))

@@ -131,7 +131,7 @@ def check_not_eager(fetches: Iterable[Any]) -> None:
 
 
 class PlaceholderSource(Node):
-    """Source node of a dataset of symbolic tensors. Initializing an iterator of the dataset computes their values."""
+    """Source node of a dataset created from symbolic tensors. Initializing an iterator computes the tensors."""
 
     def __init__(self, value: Any, kind: type[TensorSlices | SingleElement]) -> None:
         super().__init__()
@@ -155,8 +155,8 @@ class PlaceholderSource(Node):
         spec = map_structure(_infer_leaf_spec, self._value)
         return drop_batch_axis(spec) if self._kind is TensorSlices else spec
 
-    def sample_values(self) -> Iterator[Any]:
-        return self._get_or_create_source().sample_values()
+    def iterate_sample_values(self) -> Iterator[Any]:
+        return self._get_or_create_source().iterate_sample_values()
 
 
 def _create_fed_sources(node: Node) -> None:

@@ -24,7 +24,7 @@ class FileQueue:
 
     def __init__(self, dataset: Any) -> None:
         self.dataset = dataset
-        self.iterators: dict[Any, GraphIterator] = {}  # The key is the class and the options of a reader.
+        self.iterators: dict[Any, GraphIterator] = {}  # Maps (reader class, reader options) to an iterator.
 
 
 def string_input_producer(
@@ -63,7 +63,7 @@ class UnsupportedKeyStep:
 
 
 class Reader:
-    """Base class of the readers of files."""
+    """Base class of file readers."""
 
     def __init__(self, name: Any = None) -> None:
         del name
@@ -182,7 +182,7 @@ def _map_reader_dataset(tensors: Any, enqueue_many: bool) -> Any:
 
 
 def _choose_num_threads(steps: list[Any]) -> int | None:
-    """Return `num_parallel_calls`: -1 (all CPUs) if the steps process images without Python functions, else None."""
+    """Return -1 (all CPUs) if the steps process images and call no Python functions; otherwise, return None."""
     names = [step.name for step in steps if isinstance(step, OperationStep)]
     decodes = any(name.startswith(("image.", "io.decode_jpeg", "io.decode_png")) for name in names)
     return -1 if decodes and not any(name.startswith("control.") for name in names) else None

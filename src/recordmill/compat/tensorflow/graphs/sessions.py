@@ -54,7 +54,7 @@ class Session:
 
     @contextlib.contextmanager
     def _use_graph(self, fed: dict[int, Any]) -> Iterator[None]:
-        """Make the graph use the iterators and fed values of this session within a ``with`` block."""
+        """Within a ``with`` block, make the graph use this session's iterators and the values in `fed`."""
         before = GRAPH.iterators, GRAPH.fed
         GRAPH.iterators, GRAPH.fed = self._iterators, fed
         try:

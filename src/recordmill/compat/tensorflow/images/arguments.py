@@ -43,7 +43,7 @@ def check_dtype(name: str, value: Any, allowed: tuple[DType, ...]) -> np.dtype[A
 
 
 def raise_invalid(message: str, cause: RecordmillError | None = None) -> NoReturn:
-    """Raise InvalidArgumentError, or UnimplementedError if the cause is an unsupported format."""
+    """Raise InvalidArgumentError with `message`. For an unsupported format, raise UnimplementedError instead."""
     if cause is None:
         raise InvalidArgumentError(message, kind="bad_argument")
     details = cause.message

@@ -54,7 +54,7 @@ def sample_distorted_bounding_box(
     limits = _WindowLimits.from_arguments(min_object_covered, aspect_ratio_range, area_range, max_attempts)
     numbers = current_generator(seed or None)
     words = iter(lambda: int(numbers.integers(0, _NUM_WORDS)), None)
-    return _sample_window(words, image_size, bounding_boxes, limits, bool(use_image_if_no_bounding_boxes))
+    return _sample_window_tensors(words, image_size, bounding_boxes, limits, bool(use_image_if_no_bounding_boxes))
 
 
 @op("image.stateless_sample_distorted_bounding_box")
@@ -68,16 +68,16 @@ def stateless_sample_distorted_bounding_box(
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
 ) -> tuple[Tensor, ...]:
-    """``tf.image.stateless_sample_distorted_bounding_box``: sample TensorFlow's crop window for `seed`."""
+    """``tf.image.stateless_sample_distorted_bounding_box``: sample the same crop window as TensorFlow for `seed`."""
     limits = _WindowLimits.from_arguments(min_object_covered, aspect_ratio_range, area_range, max_attempts)
-    return _sample_window(
+    return _sample_window_tensors(
         philox.iterate_random_words(seed), image_size, bounding_boxes, limits, bool(use_image_if_no_bounding_boxes)
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _WindowLimits:
-    """Limits of random windows: covered share of a box, aspect ratio, relative area and number of attempts."""
+    """Limits for sampling crop windows: overlap with a box, aspect ratio, relative area and number of attempts."""
 
     min_covered: float
     aspect_ratios: tuple[float, float]
@@ -120,7 +120,7 @@ class _WindowLimits:
         if crop_height < max_height:
             crop_height += _draw_integer_below(words, max_height - crop_height + 1)
         crop_width = _round_to_int(np.float32(crop_height) * ratio)
-        # Rounding may move the area outside the limits. One row more or less may correct this.
+        # Because of rounding, the area of the window may be too small or too large. Then add or remove one row.
         if crop_height * crop_width < smallest:
             crop_height += 1
             crop_width = _round_to_int(np.float32(crop_height) * ratio)
@@ -135,7 +135,7 @@ class _WindowLimits:
         return y, x, crop_height, crop_width
 
 
-def _sample_window(
+def _sample_window_tensors(
     words: Iterator[int], image_size: Any, boxes: Any, limits: _WindowLimits, use_image: bool
 ) -> tuple[Tensor, ...]:
     """Sample a crop window. Return its offset and size in pixels, and its corners as fractions of the image size."""
@@ -175,7 +175,7 @@ def _round_to_int(number: Any) -> int:
 
 
 def _reduce_height_to_fit_width(height: int, width: int, ratio: np.float32) -> int:
-    """Reduce the height of a window so that its width, computed with the aspect ratio, is at most `width`."""
+    """Reduce the height of a window until the rounded product ``height * ratio`` is at most `width`."""
     if _round_to_int(np.float32(height) * ratio) > width:
         height = int((width + 0.5 - 0.0000001) / float(ratio))
         if _round_to_int(np.float32(height) * ratio) > width:

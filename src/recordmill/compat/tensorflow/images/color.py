@@ -58,7 +58,7 @@ def scale_to_dtype(values: NDArray[Any], dtype: np.dtype[Any], *, saturate: bool
 
 
 def _clip_to_dtype_limits(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    with np.errstate(over="ignore"):  # The limits of int32 are infinite in float16.
+    with np.errstate(over="ignore"):  # Converting the limits of int32 to float16 overflows.
         return saturate_cast(values, dtype).values
 
 
@@ -186,10 +186,10 @@ def _apply_to_floats(image: Any, change: Callable[[Floats], Floats], *, saturate
 
 
 def _apply_to_colors(image: Any, change: Callable[[Floats], Floats]) -> Tensor:
-    """Apply a function that takes uint8 or float32 colors to an image of any dtype."""
+    """Apply `change`, a function of uint8 or float32 colors, to an image of any dtype."""
     values = array_of(image)
 
-    def check_and_change_colors(colors: Floats) -> Floats:
+    def change_rgb_colors(colors: Floats) -> Floats:
         _check_min_three_dimensions(colors)
         if colors.shape[-1] != 3:
             raise InvalidArgumentError(f"image must have 3 channels, got shape {colors.shape}", kind="bad_shape")
@@ -198,8 +198,8 @@ def _apply_to_colors(image: Any, change: Callable[[Floats], Floats]) -> Tensor:
         return change(colors)
 
     if values.dtype == np.uint8:
-        return Tensor(check_and_change_colors(values))
-    return _apply_to_floats(values, check_and_change_colors, saturate=False)
+        return Tensor(change_rgb_colors(values))
+    return _apply_to_floats(values, change_rgb_colors, saturate=False)
 
 
 def _check_numeric_dtype(values: NDArray[Any]) -> None:

@@ -44,7 +44,7 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
 
 @op("image.central_crop")
 def central_crop(image: Any, central_fraction: Any) -> Tensor:
-    """``tf.image.central_crop``: crop `central_fraction` of each side around the center."""
+    """``tf.image.central_crop``: keep the central `central_fraction` of height and width."""
     pixels, fraction = array_of(image), float(to_number(central_fraction))
     if type(central_fraction) is float and SIZES_UNKNOWN.get():
         # TensorFlow rounds the fraction to float32 if the image size is unknown.

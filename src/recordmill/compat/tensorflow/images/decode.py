@@ -208,7 +208,7 @@ def _decode_jpeg(data: bytes, channels: int, options: _JpegOptions, window: Wind
     if channels == 4:
         raise_invalid("channels must be 0, 1 or 3 for JPEG, got 4")
     # TensorFlow accepts a file without an end marker only if libjpeg decodes enough rows. `rm.decode_jpeg` counts the
-    # rows only if `acceptable_fraction` is a number. Therefore, the number is passed for such files even if it is 1.
+    # decoded rows if `acceptable_fraction` is a number. Therefore, the argument is always a number for such a file.
     is_cut = data.rfind(b"\xff\xd9") < 0
     fraction = min(max(float(options.acceptable_fraction), 0.0), 1.0)
     arguments: dict[str, Any] = {

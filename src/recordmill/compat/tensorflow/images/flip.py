@@ -38,5 +38,5 @@ def rot90(image: Any, k: Any = 1) -> Tensor:
 
 def flip_axis(pixels: NDArray[Any], axis: int) -> NDArray[Any]:
     """Return a copy of an array in which one axis is reversed."""
-    # `np.take` copies whole pixels, so that it is faster than a copy of a reversed view.
+    # `np.take` copies whole pixels. Copying a reversed view is slower.
     return np.take(pixels, np.arange(pixels.shape[axis])[::-1], axis)

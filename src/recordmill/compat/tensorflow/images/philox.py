@@ -41,17 +41,17 @@ def _generate_words(third: int, fourth: int, key: tuple[int, int]) -> Iterator[i
 
 
 def _compute_blocks(counter: tuple[int, int, int, int], key: tuple[int, int], num_blocks: int) -> list[int]:
-    """Return four random 32-bit words for each block. Each block increases the first word of the counter by 1."""
+    """Return four random 32-bit words for each of `num_blocks` consecutive counters, starting at `counter`."""
     first, second, third, fourth = counter
     draws = Draws(key[1] << 32 | key[0], epoch=fourth)
-    # Convert the counter to the arguments of `Draws`: `second` and the lower half of `third` are the position of a
-    # sample, the upper half of `third` is the stage, and `fourth` is the epoch.
+    # `Draws` builds the Philox counter from a position, a stage and an epoch. The arguments are chosen such that the
+    # result is `counter`.
     pairs = draws.words([(third & 0xFFFF) << 32 | second], third >> 16, 2 * num_blocks, first=2 * first)
     return [word for pair in pairs[0].tolist() for word in (pair & _WORD, pair >> 32)]
 
 
 def word_to_unit_float(word: int) -> np.float32:
-    """Convert the lower 23 bits of a word to a float32 number in [0, 1)."""
+    """Convert the lower 23 bits of a 32-bit integer to a float32 number in [0, 1)."""
     return np.uint32(word & 0x7FFFFF | 127 << 23).view(np.float32) - np.float32(1)
 
 

@@ -144,19 +144,18 @@ def _draw_factor(draw: Uniform, lower: float, upper: float) -> float:
 def _flip_randomly(image: Any, axis: int, seed: int | None) -> NDArray[Any]:
     pixels = to_image(image)
     numbers = current_generator(seed)
-    return _flip_by_numbers(pixels, axis, np.array(numbers.random(pixels.shape[:-3], dtype=np.float32)))
+    return _flip_by_random_numbers(pixels, axis, np.array(numbers.random(pixels.shape[:-3], dtype=np.float32)))
 
 
 def _flip_statelessly(image: Any, axis: int, seed: Any) -> NDArray[Any]:
     pixels = to_image(image)
-    return _flip_by_numbers(pixels, axis, philox.draw_unit_floats(philox.iterate_random_words(seed), pixels.shape[:-3]))
+    return _flip_by_random_numbers(
+        pixels, axis, philox.draw_unit_floats(philox.iterate_random_words(seed), pixels.shape[:-3])
+    )
 
 
-def _flip_by_numbers(pixels: NDArray[Any], axis: int, numbers: NDArray[np.float32]) -> NDArray[Any]:
-    """Mirror a single image if its random number is below 0.5. Mirror an image of a batch if the number is above 0.5.
-
-    TensorFlow also uses these two different comparisons.
-    """
+def _flip_by_random_numbers(pixels: NDArray[Any], axis: int, numbers: NDArray[np.float32]) -> NDArray[Any]:
+    """Mirror images as TensorFlow does: a single image if its number is < 0.5, an image of a batch if it is > 0.5."""
     if pixels.ndim == 3:
         return flip_axis(pixels, axis) if numbers < 0.5 else pixels
     return flip_selected(pixels, axis, np.rint(numbers) > 0)

@@ -65,10 +65,10 @@ def resize_with_pad(
 ) -> Tensor:
     """``tf.image.resize_with_pad``: scale images to fit the target without distortion, and pad with zeros."""
 
-    def resize_to(pixels: NDArray[Any], size: Size) -> NDArray[Any]:
+    def resize_to_size(pixels: NDArray[Any], size: Size) -> NDArray[Any]:
         return resize_pixels(pixels, size, method, antialias=antialias)
 
-    return fit_and_pad(image, target_height, target_width, resize_to)
+    return fit_and_pad(image, target_height, target_width, resize_to_size)
 
 
 def compute_output_size(pixels: NDArray[Any], size: Any, *, preserve_aspect_ratio: bool) -> Size:
@@ -130,7 +130,7 @@ def _compute_nearest_indices(length: int, wanted: int) -> NDArray[np.int64]:
 def fit_and_pad(
     image: Any, target_height: Any, target_width: Any, resize_to: Callable[[NDArray[Any], Size], Any]
 ) -> Tensor:
-    """Resize images with `resize_to` to the largest size that fits the target; center them in images of zeros."""
+    """Resize images to fit the target without distortion, and pad with zeros. Call `resize_to` for the resizing."""
     pixels, height, width = to_image(image), to_integer(target_height), to_integer(target_width)
     check_target_size(height, width)
     target, stored = np.array((height, width), np.float32), np.array(pixels.shape[-3:-1], np.float32)

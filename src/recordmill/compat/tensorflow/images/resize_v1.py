@@ -67,7 +67,7 @@ def resize_image_with_pad(
 
 
 def _create_resize(method: str) -> Callable[..., Tensor]:
-    """Create a function that resizes by `method`. With `half_pixel_centers`, it calls ``tf.image.resize``."""
+    """Create a resize function for `method`. The function calls ``tf.image.resize`` if `half_pixel_centers` is True."""
 
     def resize_by_method(
         images: Any,

@@ -1,4 +1,4 @@
-"""``tf.io``: record files, features of records, encoded images, and files."""
+"""``tf.io``: read and write files and records, parse features, and encode and decode images."""
 
 from __future__ import annotations
 

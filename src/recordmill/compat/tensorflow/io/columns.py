@@ -21,7 +21,7 @@ _Array = NDArray[Any]
 
 
 def to_feature_tensor(column: FeatureColumn, found: Any, num_rows: int, single: bool) -> Any:
-    """Convert a feature's values to a tensor of the form `column.form`; `single` omits the batch axis."""
+    """Convert a feature's values to the tensor that `column.form` selects; `single` omits the batch axis."""
     if isinstance(found, np.ndarray):
         return Tensor(found.reshape(column.shape) if single else found)
     if column.form == "fixed" and not column.shape and not single:
@@ -39,7 +39,7 @@ def to_feature_tensor(column: FeatureColumn, found: Any, num_rows: int, single: 
 
 
 def to_feature_list_tensor(column: FeatureColumn, found: Any, single: bool) -> Any:
-    """Convert a feature list to a tensor of the form `column.form`; `single` omits the batch axis."""
+    """Convert a feature list to the tensor that `column.form` selects; `single` omits the batch axis."""
     values = _flatten_values(found)
     if column.form == "padded":
         return _to_padded(column, values, found.row_splits * column.num_values, single)

@@ -75,7 +75,7 @@ class _Column:
             raise InvalidArgumentError(f"field {number} must have at most 1 default value, got {self._default.size}")
 
     def parse_fields(self, fields: list[bytes], missing: tuple[bytes, ...], shape: tuple[int, ...]) -> Tensor:
-        """Convert the fields of all records in this column; missing fields get the column's default value."""
+        """Convert this column's fields, one per record; missing fields get the column's default value."""
         absent = [number for number, field in enumerate(fields) if field in missing]
         if absent and not self._default.size:
             raise InvalidArgumentError(f"field {self._number} is required but missing in record {absent[0]}")

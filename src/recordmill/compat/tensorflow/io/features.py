@@ -107,7 +107,7 @@ class RaggedFeature(_RaggedFields):
         row_splits_dtype: Any = dtypes.int32,
         validate: bool = False,
     ) -> Self:
-        """Check the arguments and convert them to the fields of the tuple."""
+        """Check and convert the arguments, then create the feature specification."""
         if value_key is not None and (not isinstance(value_key, str) or not value_key):
             raise ValueError(f"value_key must be a non-empty string, got {value_key!r}")
         values, splits = dtypes.as_dtype(dtype), dtypes.as_dtype(row_splits_dtype)

@@ -63,7 +63,7 @@ def parse_single_example_v1(
 ) -> Any:
     """``tf.compat.v1.io.parse_single_example``: like `parse_single_example`, with `name` before `example_names`."""
     del name
-    # Omit `example_names` if it is None, because only calls without it run natively on whole batches.
+    # Do not pass `example_names=None`: native code parses whole batches only for calls without `example_names`.
     return parse_single_example(serialized, features, *([] if example_names is None else [example_names]))
 
 
@@ -106,13 +106,13 @@ def _parse_columns(payloads: Payloads, spec: ParsingSpec, single: bool, names: A
         found = rm.parse_payloads(payloads, spec.schema, payload="example", threads=1 if single else num_cpus())
     except (rm.FeatureError, rm.PayloadError) as error:
         raise convert_parse_error(error, single, names) from None
-    _check_block_counts(columns, found, single)
+    _check_padded_value_counts(columns, found, single)
     tensors = {column.key: to_feature_tensor(column, found[column.key], len(payloads), single) for column in columns}
     return combine_columns(spec, tensors) if spec.has_composed_features else tensors
 
 
-def _check_block_counts(columns: Sequence[FeatureColumn], found: Mapping[str, Any], single: bool) -> None:
-    """Raise InvalidArgumentError unless each padded feature's number of values is a multiple of `column.num_values`."""
+def _check_padded_value_counts(columns: Sequence[FeatureColumn], found: Mapping[str, Any], single: bool) -> None:
+    """Raise InvalidArgumentError if a padded feature's value count is not a multiple of `column.num_values`."""
     for column in columns:
         if column.form != "padded" or column.num_values == 1:
             continue

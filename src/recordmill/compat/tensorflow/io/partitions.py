@@ -26,7 +26,7 @@ _MAX_EMPTY_ROWS = 2**24
 
 
 def apply_partitions(name: str, feature: RaggedFeature, tensors: dict[str, Any]) -> Any:
-    """Divide the values of a feature into nested rows. The last partition is the innermost and is applied first."""
+    """Divide a feature's values into nested rows, one level per partition. The last partition is innermost."""
     found = tensors[feature.value_key or name]
     is_single = isinstance(found, Tensor)
     if is_single:
@@ -73,7 +73,7 @@ def _create_ragged_tensor(values: Any, splits: Splits, feature: RaggedFeature) -
 def _apply_partition(
     rows: RaggedTensor, partition: Any, tensors: dict[str, Any], feature: RaggedFeature, in_frames: bool
 ) -> RaggedTensor:
-    """Divide the values of each record into rows. With `in_frames`, divide the values of each feature list element."""
+    """Divide the values of each record into rows or, if `in_frames`, the values of each element of a feature list."""
     splits, dtype = rows.row_splits.values, feature.row_splits_dtype.numpy_dtype
     if isinstance(partition, UniformRowLength):
         inner = _divide_uniformly(rows.values, partition.length, feature)

@@ -1,4 +1,4 @@
-"""``tf.io.decode_raw`` and ``decode_compressed``: decode the content of byte strings."""
+"""``tf.io.decode_raw`` and ``decode_compressed``: convert byte strings to numbers, and decompress byte strings."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def decode_compressed(bytes: Any, compression_type: str = "") -> Tensor:  # noqa
 def _inflate(data: bytes, window_bits: int) -> bytes:
     stream = zlib.decompressobj(window_bits)
     try:
-        # No size limit is needed, because Deflate expands data by a factor of at most 1032.
+        # The output needs no size limit. It is at most 1032 times as large as the compressed data.
         found = stream.decompress(data)
     except zlib.error as error:
         message = str(error).replace("Error", "error", 1).replace(" while decompressing data", "")

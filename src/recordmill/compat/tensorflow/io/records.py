@@ -13,7 +13,7 @@ from recordmill.compat.tensorflow.core.errors import FailedPreconditionError, No
 from recordmill.compat.tensorflow.files.errors import to_data_loss_error, to_path_str, translate_errors
 
 _COMPRESSIONS = {"": None, "GZIP": "gzip", "ZLIB": "zlib"}
-# zlib's default options; other values are not supported.
+# TensorFlow's default values of the zlib options. Other values are not supported.
 _DEFAULTS = {"flush_mode": 0, "window_bits": 15, "compression_method": 8, "mem_level": 9, "compression_strategy": 0}
 
 
@@ -97,7 +97,7 @@ class _OutputFile:
 
 
 class TFRecordWriter:
-    """``tf.io.TFRecordWriter``: write a TFRecord file, which appears under its name when the writer is closed.
+    """``tf.io.TFRecordWriter``: write a TFRecord file. The file appears at its path when the writer is closed.
 
     Until then, and after an exception in a ``with`` block, an existing file of that name is unchanged. A writer
     is also closed when it is garbage-collected or the program ends.

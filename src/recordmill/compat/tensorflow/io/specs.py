@@ -34,7 +34,7 @@ _MAX_CACHED = 64
 
 @dataclass(frozen=True, slots=True)
 class FeatureColumn:
-    """A feature that the parser reads, and the form of the resulting tensor."""
+    """Feature to parse, and the form of the resulting tensor: fixed, padded, sparse or ragged."""
 
     key: str
     form: Form
@@ -51,7 +51,7 @@ class FeatureColumn:
 
     @property
     def feature_dtype(self) -> Any:
-        """Dtype of the values, as `rm.Feature` names it."""
+        """Dtype of the values for `rm.Feature`: bytes, float32 or int64."""
         return _KINDS[self.dtype.name]
 
 
@@ -173,7 +173,7 @@ def _require_shape(key: str, feature: Any) -> tuple[int, ...]:
 
 
 def _convert_default(feature: Any, dtype: DType, shape: tuple[int, ...]) -> NDArray[Any] | None:
-    # If the shape has no values, as (0,), an empty default value is ignored. The feature is then required.
+    # An array of a shape such as (0,) is empty. An empty default value then means no default: the feature is required.
     if feature.default_value is None or not (np.size(feature.default_value) or math.prod(shape)):
         return None
     values = array_of(feature.default_value, dtype)
@@ -196,7 +196,7 @@ def _create_padded_column(key: str, feature: FixedLenSequenceFeature) -> Feature
 
 
 def _create_schema_feature(column: FeatureColumn) -> rm.Feature:
-    """Return the `rm.Feature` of a column in an ``Example`` or in the context of a ``SequenceExample``."""
+    """Convert a column to the `rm.Feature` for an ``Example`` or for the context of a ``SequenceExample``."""
     if column.form != "fixed":
         return rm.Feature(column.feature_dtype, (None,), optional=True)
     default: Any = column.default
@@ -206,7 +206,7 @@ def _create_schema_feature(column: FeatureColumn) -> rm.Feature:
 
 
 def _create_schema_feature_list(column: FeatureColumn) -> rm.Feature:
-    """Return the `rm.Feature` of a column in feature lists."""
+    """Convert a column to the `rm.Feature` for the feature lists of a ``SequenceExample``."""
     shape = (None, *column.shape) if column.form == "padded" else (None, None)
     optional = column.form != "padded" or column.allow_missing
     return rm.Feature(column.feature_dtype, shape, sequence=True, optional=optional)

@@ -86,7 +86,7 @@ def parse_tensor(serialized: Any, out_type: Any, name: Any = None) -> Tensor:
     if array.ndim:
         raise InvalidArgumentError(f"serialized must be a scalar, got shape {list(array.shape)}")
     proto = messages.TensorProto()
-    # If protobuf is not installed, creating `messages.TensorProto` raises a clearer error than this import.
+    # This import follows `messages.TensorProto()`, which raises a clearer error if protobuf is not installed.
     from google.protobuf.message import DecodeError
 
     try:
@@ -158,7 +158,7 @@ def _read_varint(content: bytes, start: int) -> tuple[int, int]:
 
 
 def _convert_list_field(values: list[Any], dtype: DType) -> NDArray[Any]:
-    """Convert the values of a list field to an array; half floats are stored as their bits."""
+    """Convert the values of a list field to an array. The field stores 16-bit floats as integers with the same bits."""
     if dtype.name == "string":
         strings: NDArray[Any] = np.empty(len(values), object)
         strings[:] = values

@@ -1,4 +1,4 @@
-"""``tf.keras.backend``: the names of ``keras.backend``, which has settings but no functions on tensors."""
+"""``tf.keras.backend``: the members of ``keras.backend``. Functions on tensors are in ``tf.keras.ops``."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from recordmill.errors import MissingExtraError
 
 _PACKAGE = "recordmill.compat.tensorflow.keras."
 _BACKENDS = ("jax", "torch", "numpy")
-# Keras's namespace that keeps older names for TensorFlow programs; importing it does not import TensorFlow.
+# Keras's namespace for TensorFlow programs. The namespace also has older names, and does not import TensorFlow.
 _TF_NAMESPACE = "keras._tf_keras.keras"
 _HINT = "pip install 'recordmill[keras]', or set KERAS_BACKEND to jax, torch or numpy before Keras is imported"
 
@@ -56,7 +56,7 @@ def load_keras() -> Any:
 
 @functools.cache
 def load_legacy_namespace() -> Any:
-    """Return the Keras namespace that keeps older names for TensorFlow programs, or ``keras`` if it is missing."""
+    """Return Keras's namespace for TensorFlow programs, or ``keras`` if this version of Keras has no such namespace."""
     keras = load_keras()
     try:
         return importlib.import_module(_TF_NAMESPACE)

@@ -44,7 +44,7 @@ class _BackendOperations:
         self._kinds = (keras.Variable, keras.KerasTensor)
 
     def owns_value(self, value: Any) -> bool:
-        """Return whether a value, or a value inside it, belongs to Keras."""
+        """Return whether a value is or contains a Keras variable, a symbolic input or a tensor of Keras's backend."""
         if isinstance(value, tuple | list):
             return any(map(self.owns_value, value))
         if isinstance(value, Mapping):

@@ -84,7 +84,7 @@ def _to_array(value: Any) -> NDArray[Any]:
             hint="call to_tensor() or tf.sparse.to_dense()",
         )
     array: NDArray[Any] = value.values if isinstance(value, Tensor) else np.asarray(value)
-    if array.dtype.kind not in "biufV":  # The dtype bfloat16 has the kind "V".
+    if array.dtype.kind not in "biufV":  # NumPy's kind of bfloat16 is "V".
         raise InvalidArgumentError("a Keras model does not accept strings", hint="convert them to numbers in map()")
     if not array.ndim:
         raise InvalidArgumentError("a Keras model accepts only batches, got a scalar", hint="call batch()")
@@ -108,7 +108,7 @@ def register_datasets() -> None:
             return original(x, y, sample_weight, **options)
         for name, value in (("y", y), ("sample_weight", sample_weight), ("batch_size", options.get("batch_size"))):
             if value is not None:
-                raise ValueError(f"{name} must not be given if x is a dataset, because the dataset determines it")
+                raise ValueError(f"{name} must not be given if x is a dataset, because the dataset determines {name}")
         return adapter(x, options.get("steps_per_epoch"), options.get("class_weight"))
 
     adapters.get_data_adapter = get_data_adapter

@@ -133,7 +133,7 @@ class StaticHashTable:
         return as_tensor(self._default, self.value_dtype)
 
     def find_values(self, keys: list[Any]) -> list[Any]:
-        """Return the values of the keys in a list; unknown keys have the default value."""
+        """Return the list of values for a list of keys. Unknown keys get the default value."""
         return [self._values.get(key, self._default) for key in keys]
 
 

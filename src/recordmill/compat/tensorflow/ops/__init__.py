@@ -1,1 +1,1 @@
-"""Operations on tensors; each module implements one or more families of `core.dispatch.FAMILIES`."""
+"""Operations on tensors. `core.dispatch.FAMILIES` lists the modules for each family of operations, such as "array"."""

@@ -42,22 +42,24 @@ def Assert(condition: Any, data: Any, summarize: int | None = None) -> None:
 
 def _define_binary_assertion(name: str, function: Callable[..., Any], sign: str) -> None:
     @op(f"debugging.{name}", always=True)
-    def check(x: Any, y: Any, message: Any = None, summarize: Any = None) -> None:  # noqa: ARG001
+    def assert_pair(x: Any, y: Any, message: Any = None, summarize: Any = None) -> None:  # noqa: ARG001
         a, b = convert_pair(as_tensor(x), y, NUMBERS + STRINGS + BOOL, name)
         if not np.all(function(a, b)):
             raise InvalidArgumentError(f"{message or name}: x {sign} y does not hold for x = {a}, y = {b}")
 
-    check.__name__, check.__doc__ = name, f"Raise InvalidArgumentError unless ``x {sign} y`` holds everywhere."
+    assert_pair.__name__ = name
+    assert_pair.__doc__ = f"Raise InvalidArgumentError unless ``x {sign} y`` holds everywhere."
 
 
 def _define_unary_assertion(name: str, function: Callable[..., Any], sign: str) -> None:
     @op(f"debugging.{name}", always=True)
-    def check(x: Any, message: Any = None, summarize: Any = None) -> None:  # noqa: ARG001
+    def assert_sign(x: Any, message: Any = None, summarize: Any = None) -> None:  # noqa: ARG001
         array = array_of(x)
         if not np.all(function(array, array.dtype.type(0))):
             raise InvalidArgumentError(f"{message or name}: x {sign} 0 does not hold for x = {array}")
 
-    check.__name__, check.__doc__ = name, f"Raise InvalidArgumentError unless ``x {sign} 0`` holds everywhere."
+    assert_sign.__name__ = name
+    assert_sign.__doc__ = f"Raise InvalidArgumentError unless ``x {sign} 0`` holds everywhere."
 
 
 for _name, (_function, _sign) in BINARY.items():
@@ -77,7 +79,10 @@ def check_numerics(tensor: Any, message: str) -> Tensor:
 
 @op("debugging.assert_shapes", always=True)
 def assert_shapes(shapes: Any, data: Any = None, summarize: Any = None, message: Any = None) -> None:  # noqa: ARG001
-    """``tf.debugging.assert_shapes``: raise ValueError if shapes do not match; equal symbols require equal lengths."""
+    """``tf.debugging.assert_shapes``: raise ValueError if a tensor does not have its expected shape.
+
+    Axes with the same symbol must have the same length.
+    """
     known: dict[str, int] = {}
     for value, expected in shapes.items() if isinstance(shapes, dict) else shapes:
         shape = array_of(value).shape

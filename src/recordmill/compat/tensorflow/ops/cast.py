@@ -33,7 +33,8 @@ def convert_numbers(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Convert numbers to another dtype as C casts do."""
     with np.errstate(all="ignore"):
         if array.dtype.kind == "f" and dtype.kind in "iu" and dtype.itemsize < 4:
-            # Convert to int32 first, as C compilers do; NumPy's direct conversion may give other results.
+            # Like C compilers, convert floats to int32 before int8, uint8, int16 or uint16. For numbers out of range,
+            # NumPy's direct conversion may give other results.
             array = array.astype(np.int32)
         return array.astype(dtype)
 

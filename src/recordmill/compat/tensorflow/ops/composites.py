@@ -24,14 +24,14 @@ def elementwise_op(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def apply_to_values(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a function on the values of its ragged or sparse arguments; dense arguments must be scalars.
+    """Call `function` with ragged and sparse arguments replaced by their values; dense arguments must be scalars.
 
     Ragged arguments must have the same row splits. Only one argument may be sparse.
     """
     composites = [one for one in (*args, *kwargs.values()) if isinstance(one, CompositeTensor)]
     first: Any = composites[0]
     for other in composites[1:]:
-        _check_same_rows(first, other)
+        _check_can_combine(first, other)
     for one in (*args, *kwargs.values()):
         if isinstance(one, Tensor | np.ndarray) and one.ndim:
             raise InvalidArgumentError(
@@ -49,7 +49,7 @@ def _get_composite_values(value: Any) -> Any:
     return value.values if isinstance(value, SparseTensor) else value
 
 
-def _check_same_rows(first: Any, other: Any) -> None:
+def _check_can_combine(first: Any, other: Any) -> None:
     if not isinstance(first, RaggedTensor) or not isinstance(other, RaggedTensor):
         raise TypeError("two sparse tensors cannot be combined; use tf.sparse.to_dense first")
     splits = [[one.values for one in ragged.nested_row_splits] for ragged in (first, other)]

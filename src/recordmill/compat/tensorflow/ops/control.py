@@ -1,4 +1,4 @@
-"""Conditions, loops and printing, which run immediately as in eager execution."""
+"""Conditions, loops and printing. Outside of traced code, all of them run immediately, as in eager execution."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, stric
 
 @op("control.switch_case")
 def switch_case(branch_index: Any, branch_fns: Any, default: Any = None) -> Any:
-    """``tf.switch_case``: call the function at `branch_index`; if none exists, call `default` or the last function."""
+    """``tf.switch_case``: call the function with the index `branch_index`.
+
+    For an unknown index, call `default`. If `default` is None, call the function with the largest index instead.
+    """
     branches = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
     pairs = [one if isinstance(one, tuple) else (number, one) for number, one in enumerate(branches)]
     functions: dict[int, Callable[[], Any]] = dict(pairs)

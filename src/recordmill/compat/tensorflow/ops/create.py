@@ -172,7 +172,7 @@ def _convert_on_and_off_values(on_value: Any, off_value: Any, dtype: Any) -> tup
 
 @op("array.sequence_mask")
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = "bool") -> Tensor:
-    """``tf.sequence_mask``: return one row per length; its first `length` elements are True, the others False."""
+    """``tf.sequence_mask``: return one row per length, with that many True elements followed by False elements."""
     array = array_of(lengths)
     check_dtype(array, NUMBERS, "sequence_mask")
     count = math.ceil(array.max(initial=0)) if maxlen is None else int(maxlen)

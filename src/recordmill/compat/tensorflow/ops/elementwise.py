@@ -86,7 +86,7 @@ _MIN_PIXEL_VALUES, _MAX_CHANNELS = 4096, 32
 
 
 def apply_binary_ufunc(function: np.ufunc, a: NDArray[Any], b: NDArray[Any]) -> Any:
-    """Apply a NumPy function to two arrays; broadcast per-channel values to an image faster than NumPy does."""
+    """Apply a NumPy function to two arrays, with a fast path for an image and a vector of per-channel values."""
     if _are_channel_values(b, a):
         return function(_flatten_image_rows(a), np.tile(b, a.shape[-2])).reshape(a.shape)
     if _are_channel_values(a, b):
@@ -110,39 +110,39 @@ def _flatten_image_rows(pixels: NDArray[Any]) -> NDArray[Any]:
 
 def _define_unary_operation(name: str, function: Callable[..., Any], allowed: str) -> None:
     @elementwise_op(f"math.{name}")
-    def unary(x: Any) -> Tensor:
+    def apply_unary(x: Any) -> Tensor:
         array = convert_input(x, allowed, name)
         with np.errstate(all="ignore"):
             return wrap(function(array), array.dtype)
 
-    unary.__name__, unary.__doc__ = name, f"``tf.math.{name}``, elementwise."
+    apply_unary.__name__, apply_unary.__doc__ = name, f"``tf.math.{name}``, elementwise."
 
 
 def _define_binary_operation(name: str, function: np.ufunc, allowed: str) -> None:
     @elementwise_op(f"math.{name}")
-    def binary(x: Any, y: Any) -> Tensor:
+    def apply_binary(x: Any, y: Any) -> Tensor:
         a, b = convert_pair(x, y, allowed, name)
         with np.errstate(all="ignore"):
             return wrap(apply_binary_ufunc(function, a, b))
 
-    binary.__name__, binary.__doc__ = name, f"``tf.math.{name}``, elementwise."
+    apply_binary.__name__, apply_binary.__doc__ = name, f"``tf.math.{name}``, elementwise."
 
 
 def _define_predicate_operation(name: str, function: np.ufunc) -> None:
     @elementwise_op(f"math.{name}")
-    def predicate(x: Any) -> Tensor:
+    def apply_predicate(x: Any) -> Tensor:
         return wrap(function(convert_input(x, FLOATS, name)))
 
-    predicate.__name__, predicate.__doc__ = name, f"``tf.math.{name}``, elementwise."
+    apply_predicate.__name__, apply_predicate.__doc__ = name, f"``tf.math.{name}``, elementwise."
 
 
 def _define_logical_operation(name: str, function: np.ufunc) -> None:
     @elementwise_op(f"math.{name}")
-    def logical(x: Any, y: Any) -> Tensor:
+    def apply_logical(x: Any, y: Any) -> Tensor:
         a, b = convert_pair(Tensor(convert_bools(x, name)), Tensor(convert_bools(y, name)), BOOL, name)
         return wrap(function(a, b))
 
-    logical.__name__, logical.__doc__ = name, f"``tf.math.{name}``, elementwise."
+    apply_logical.__name__, apply_logical.__doc__ = name, f"``tf.math.{name}``, elementwise."
 
 
 for _name, (_function, _allowed) in UNARY.items():
@@ -170,16 +170,16 @@ def logical_not(x: Any) -> Tensor:
 @elementwise_op("math.equal_or_false")
 def equal_or_false(x: Any, y: Any) -> Tensor:
     """Compare ``x == y`` elementwise; return a single False if the shapes do not broadcast."""
-    return _compare_or_default(np.equal, x, y, otherwise=False)
+    return _compare_if_broadcastable(np.equal, x, y, otherwise=False)
 
 
 @elementwise_op("math.not_equal_or_true")
 def not_equal_or_true(x: Any, y: Any) -> Tensor:
     """Compare ``x != y`` elementwise; return a single True if the shapes do not broadcast."""
-    return _compare_or_default(np.not_equal, x, y, otherwise=True)
+    return _compare_if_broadcastable(np.not_equal, x, y, otherwise=True)
 
 
-def _compare_or_default(function: np.ufunc, x: Any, y: Any, *, otherwise: bool) -> Tensor:
+def _compare_if_broadcastable(function: np.ufunc, x: Any, y: Any, *, otherwise: bool) -> Tensor:
     a, b = convert_to_common_dtype((x, y), "equal")
     return wrap(apply_binary_ufunc(function, a, b) if can_broadcast(a.shape, b.shape) else otherwise)
 
@@ -224,7 +224,7 @@ def truediv(x: Any, y: Any) -> Tensor:
 
 
 def _find_convertible_dtype(value: Any, dtype: DType) -> DType | None:
-    """Return the dtype if a Python value can be converted to this dtype, else None."""
+    """Return `dtype` if `value` can be converted to `dtype`, else None."""
     try:
         array_of(value, dtype)
     except TypeError:

@@ -1,4 +1,4 @@
-"""``tf.function``, ``tf.py_function`` and ``tf.numpy_function``, which run as plain Python."""
+"""``tf.function``, ``tf.py_function`` and ``tf.numpy_function``: call Python functions without compiling them."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def numpy_function(
 
 
 def _convert_numpy_result(value: Any, dtype: Any) -> Any:
-    """Convert a result to an array. A Python number becomes `dtype`; if `dtype` is None, NumPy chooses the dtype."""
+    """Convert a result to an array. Python numbers get `dtype`, or NumPy's default dtype if `dtype` is None."""
     if isinstance(value, bool | int | float) and dtype is not None:
         return array_of(value, dtype)
     return array_of(np.asarray(value) if isinstance(value, int | float | list | tuple) else value)

@@ -142,14 +142,14 @@ def gather(
     grids = np.ogrid[tuple(slice(n) for n in array.shape[:batch])]
     batches = [one.reshape(one.shape + (1,) * (chosen.ndim - batch)) for one in grids]
     picked: Any = rows[(*batches, chosen)]
-    # Move the axes of `indices` (without batch axes) to the position of the gathered axis, as TensorFlow does.
+    # In the result, the non-batch axes of `indices` replace the axis `axis` of `params`, as in TensorFlow.
     new = list(range(batch, chosen.ndim))
     return wrap(np.moveaxis(picked, new, [position - batch + one for one in new]))
 
 
 @op("array.gather_nd")
 def gather_nd(params: Any, indices: Any, batch_dims: Any = 0) -> Tensor:
-    """``tf.gather_nd``: select values or slices of `params` by their coordinates on the first axes."""
+    """``tf.gather_nd``: select values or slices of `params`; the last axis of `indices` contains their coordinates."""
     if int(batch_dims):
         raise NotImplementedError("gather_nd: batch_dims is not supported: use tf.gather")
     array = array_of(params)
@@ -158,7 +158,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: Any = 0) -> Tensor:
 
 
 def _convert_coordinates(indices: Any, shape: tuple[int, ...], name: str) -> tuple[NDArray[Any], ...]:
-    """Split `indices` along the last axis into one index array for each indexed axis, and check the bounds."""
+    """Unpack the last axis of `indices` into a tuple of index arrays, and check that all indices are within `shape`."""
     positions = _convert_indices(indices, name)
     depth = positions.shape[-1] if positions.ndim else 1
     if not positions.ndim or depth > len(shape):
@@ -197,13 +197,13 @@ SCATTERS: dict[str, Callable[..., None]] = {
 
 def _define_scatter(name: str, function: Callable[..., None]) -> None:
     @op(f"array.{name}")
-    def scatter(tensor: Any, indices: Any, updates: Any) -> Tensor:
+    def update_copy(tensor: Any, indices: Any, updates: Any) -> Tensor:
         array, values = convert_to_common_dtype((tensor, updates), name)
         out = array.copy()
         function(out, _convert_coordinates(indices, array.shape, name), values)
         return Tensor(out)
 
-    scatter.__name__, scatter.__doc__ = name, f"``tf.{name}``: copy a tensor and change values by index."
+    update_copy.__name__, update_copy.__doc__ = name, f"``tf.{name}``: copy a tensor and change values by index."
 
 
 for _name, _function in SCATTERS.items():

@@ -25,7 +25,7 @@ BOOL = "?"
 
 
 def check_dtype(array: NDArray[Any], allowed: str, op: str) -> None:
-    """Raise InvalidArgumentError unless the dtype of an array is one that the operation `op` supports."""
+    """Raise InvalidArgumentError if the dtype of `array` is not in `allowed`; the message names the operation `op`."""
     if array.dtype.char not in allowed:
         raise InvalidArgumentError(f"{op} does not support values of dtype {as_dtype(array.dtype).name}")
 

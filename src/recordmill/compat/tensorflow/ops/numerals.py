@@ -22,7 +22,8 @@ _REAL = re.compile(rb"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)", re.
 _HEXADECIMAL = re.compile(rb"[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[+-]?\d+)?", re.IGNORECASE)
 _SPACE = b" \t\n\v\f\r"
 _TARGETS = ("float32", "float64", "int32", "int64", "uint32", "uint64")
-# Number of digits of the largest uint64. Longer texts are not passed to int(), because int() rejects very long texts.
+# Number of digits of the largest uint64. Longer numbers are out of range for every dtype. They are rejected before the
+# call of int(), because int() raises ValueError for thousands of digits.
 _MAX_DIGITS = 20
 
 # ruff: noqa: A002 (TensorFlow's names)
@@ -62,7 +63,7 @@ def decode_raw(
 
 
 def parse_numbers(texts: list[bytes], dtype: DType) -> NDArray[Any]:
-    """Convert a list of decimal or hexadecimal texts to an array."""
+    """Parse a list of byte strings as an array of numbers; floats may be decimal or hexadecimal."""
     with np.errstate(over="ignore"):
         if dtype.is_floating and all(map(_REAL.fullmatch, texts)):
             return np.array([*map(float, texts)], np.float64).astype(dtype.numpy_dtype)
@@ -70,7 +71,7 @@ def parse_numbers(texts: list[bytes], dtype: DType) -> NDArray[Any]:
 
 
 def parse_number(text: bytes, dtype: DType) -> Any:
-    """Convert one text to a number; raise InvalidArgumentError if it is not a number of the dtype."""
+    """Parse a byte string as a number; raise InvalidArgumentError for invalid syntax or an integer out of range."""
     value = text.strip(_SPACE)
     if dtype.is_floating:
         if _REAL.fullmatch(value):

@@ -19,7 +19,7 @@ _INTEGERS = ("int32", "int64", "uint32", "uint64")
 
 
 def _find_generator(seed: Any) -> np.random.Generator:
-    """Return the generator for `seed`; each dataset element has its own generators, and so does the process."""
+    """Return the generator for `seed` of the current dataset element or, outside of datasets, of the process."""
     return random_state.current_generator(None if seed is None else int(array_of(seed)))
 
 

@@ -1,4 +1,4 @@
-"""``tf.strings.regex_replace`` and ``regex_full_match``: regular expressions of RE2, run by Python's ``re``.
+"""``tf.strings.regex_replace`` and ``regex_full_match``: regular expressions in RE2 syntax, run by Python's ``re``.
 
 Strings are decoded as UTF-8; classes of digits, letters and white space match only ASCII. RE2's syntax is translated
 where Python's differs; syntax that only Python's ``re`` supports raises InvalidArgumentError.
@@ -104,17 +104,17 @@ def _decode_utf8(value: bytes) -> str:
 
 
 def _is_valid_rewrite(rewrite: str, num_groups: int) -> bool:
-    """Return whether every backslash in `rewrite` precedes another backslash or the number of an existing group."""
+    """Return whether each escape in `rewrite` is a double backslash or the number of a group in the pattern."""
     letters = [found[0][1:] for found in re.finditer(r"\\.?", rewrite, re.DOTALL)]
     return all(one == "\\" or (one.isdecimal() and int(one) <= num_groups) for one in letters)
 
 
 def _expand_rewrite(rewrite: str, found: re.Match[str]) -> str:
-    def expand_escape(escape: re.Match[str]) -> str:
+    def replace_escape(escape: re.Match[str]) -> str:
         letter = escape[0][1:]
         return letter if letter == "\\" else found[int(letter)] or ""
 
-    return re.sub(r"\\.", expand_escape, rewrite, flags=re.DOTALL)
+    return re.sub(r"\\.", replace_escape, rewrite, flags=re.DOTALL)
 
 
 @elementwise_op("strings.regex_replace")
@@ -130,7 +130,7 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
 
         def replace_match(found: re.Match[str]) -> str:
             nonlocal end
-            # RE2 skips an empty match that touches the previous match.
+            # RE2 skips an empty match directly after the previous match.
             is_skipped = found.start() == found.end() == end
             end = found.end()
             return "" if is_skipped else _expand_rewrite(replacement, found)

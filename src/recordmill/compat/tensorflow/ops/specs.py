@@ -39,7 +39,7 @@ class _TypeSpec:
         return dtype
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Return whether a value, or each value of another spec, matches this spec."""
+        """Return whether a tensor or spec has the same tensor class, dtype and ragged rank, and a compatible shape."""
         other: Any = spec_or_value
         kind: Any = type(self) if isinstance(other, _TypeSpec) else self.value_type
         return (
@@ -71,7 +71,7 @@ class TensorSpec(_TypeSpec):
 
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
-        """Return a copy of a spec; `name` replaces its name."""
+        """Return a copy of a spec. If `name` is given, the copy has this name."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     def __repr__(self) -> str:

@@ -38,10 +38,10 @@ SIMPLE: dict[str, Callable[[bytes], bytes]] = {"lower": bytes.lower, "strip": by
 
 def _define_bytes_operation(name: str, function: Callable[[bytes], bytes]) -> None:
     @elementwise_op(f"strings.{name}")
-    def apply_to_each_string(input: Any) -> Tensor:
+    def apply_bytes_method(input: Any) -> Tensor:
         return map_strings(convert_strings(input, name), function)
 
-    apply_to_each_string.__name__, apply_to_each_string.__doc__ = (
+    apply_bytes_method.__name__, apply_bytes_method.__doc__ = (
         name,
         f"``tf.strings.{name}``: apply `bytes.{name}` to each string.",
     )
@@ -105,7 +105,7 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
     if isinstance(inputs, RaggedTensor):
         return _join_ragged_rows(inputs, axis, between)
     array = convert_strings(inputs, "reduce_join")
-    # TensorFlow joins along the first axis in `axis` first, so this axis must be the last one of the transposed array.
+    # TensorFlow joins along `axis[0]` first. Reverse the axes, so that `axis[0]` varies fastest in a flattened row.
     axes = tuple(range(array.ndim)) if axis is None else normalize_axes(axis, array.ndim, "reduce_join")[::-1]
     kept = [at for at in range(array.ndim) if at not in axes]
     rows = array.transpose([*kept, *axes]).reshape([array.shape[at] for at in kept] + [-1])

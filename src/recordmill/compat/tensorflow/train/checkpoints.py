@@ -12,7 +12,7 @@ SUFFIXES = (".weights.h5", ".keras")
 
 
 class Checkpoint(str):
-    """Path of a checkpoint, from which ``model.load_weights`` also restores the optimizer."""
+    """Path of a checkpoint from which ``model.load_weights`` restores the weights and the optimizer."""
 
     __slots__ = ()
 
@@ -20,7 +20,7 @@ class Checkpoint(str):
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> Checkpoint | None:
     """Return the path of the newest weights file or model file in a folder, or None if the folder has neither."""
     if latest_filename is not None:
-        raise UnimplementedError("latest_filename is not supported; the newest file is the latest checkpoint")
+        raise UnimplementedError("latest_filename is not supported; latest_checkpoint always returns the newest file")
     folder = Path(os.fsdecode(checkpoint_dir))
     names = [entry.name for entry in os.scandir(folder)] if folder.is_dir() else []
     found = [name for name in names if name.endswith(SUFFIXES) and not name.startswith(".")]

@@ -1,4 +1,4 @@
-"""TensorFlow's protobuf messages: ``Example``, ``SequenceExample``, the messages in their fields, and ``TensorProto``.
+"""TensorFlow's protobuf messages ``Example``, ``SequenceExample``, ``TensorProto`` and the messages that they contain.
 
 References
 ----------

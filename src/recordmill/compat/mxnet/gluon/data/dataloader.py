@@ -89,7 +89,7 @@ def default_batchify_fn(data: Any) -> Any:
 
 
 class DataLoader:
-    """Loads batches of a dataset. Its workers are threads; in MXNet they are processes."""
+    """Loads batches of a dataset. The loader's workers are threads; in MXNet, the workers are processes."""
 
     def __init__(
         self,

@@ -103,8 +103,8 @@ class ArrayDataset(Dataset):
         lengths = {len(one) for one in args}
         if len(lengths) != 1:
             raise ParameterError(f"expected one or more arrays of the same length, got lengths {sorted(lengths)}")
-        # As in MXNet, an NDArray with one axis (usually labels) is stored as a NumPy array.
-        # Samples then contain NumPy scalars.
+        # An NDArray with one axis usually contains labels. As in MXNet, it is converted to a NumPy array,
+        # so that each sample contains its label as a NumPy scalar.
         self._data = [one.asnumpy() if isinstance(one, NDArray) and one.ndim == 1 else one for one in args]
 
     def __len__(self) -> int:

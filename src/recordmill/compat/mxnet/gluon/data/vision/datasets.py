@@ -188,7 +188,7 @@ class CIFAR10(_InMemoryDataset):
 
 
 class CIFAR100(CIFAR10):
-    """Photographs of 100 classes or 20 superclasses, from the files of ``cifar-100-binary.tar.gz``."""
+    """Photographs with labels of 100 classes or of 20 superclasses, from the files of ``cifar-100-binary.tar.gz``."""
 
     _name = "cifar100"
     _num_labels = 2
