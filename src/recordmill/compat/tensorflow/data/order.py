@@ -20,8 +20,8 @@ from recordmill.compat.tensorflow.data.elements import (
 )
 from recordmill.concurrency.prefetch import Prefetcher
 
-# `Skip.iterate_sample_values` skips elements only if `count` is at most this number. A short skip usually removes the header
-# lines of a file, which differ from the other lines. A long skip would be slow.
+# `Skip.iterate_sample_values` skips elements only if `count` is at most this number. A short skip usually removes the
+# header lines of a file, which differ from the other lines. A long skip would be slow.
 _MAX_HEADER_ELEMENTS = 16
 _AUTOTUNE_DEPTH = 2
 # Number of random positions that are drawn at once, because single draws from a NumPy generator are slow.
