@@ -64,7 +64,7 @@ class GeometryPlan:
         return len(self.windows)
 
     def __getitem__(self, rows: Bools | Ints) -> GeometryPlan:
-        """Return the plan for a subset of the images."""
+        """Return the part of this plan for a subset of the images."""
         matrices = None if self.matrices is None else self.matrices[rows]
         return GeometryPlan(self.windows[rows], self.resized[rows], self.crops[rows], self.flips[rows], matrices)
 

@@ -197,7 +197,7 @@ def _check_unchanged(part: int, items: PartItems, stamps: NDArray[np.uint32]) ->
 
 
 class _PartWriter:
-    """Writes the shards and the record of one part. An instance is used once."""
+    """Writes the shards of one part of a plan, and a file that describes them. An instance is used once."""
 
     def __init__(self, plan: PackPlan, part: int, items: PartItems, options: RunOptions) -> None:
         self._plan, self._part, self._items, self._options = plan, part, items, options

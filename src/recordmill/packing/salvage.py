@@ -35,7 +35,7 @@ from recordmill.storage.choose import choose_storage
 from recordmill.suggestions import suggest_arguments
 from recordmill.types import FrameIndex, Ragged
 
-# Payloads are copied in pieces of at most this many bytes, to limit memory. A larger record is a separate piece.
+# Payloads are copied in groups of at most this many bytes, to limit memory. A larger payload is copied alone.
 _PIECE_BYTES = 4 << 20
 
 

@@ -321,7 +321,7 @@ class CompiledPipeline:
 
     @property
     def without_functions_until_filter(self) -> CompiledPipeline:
-        """A copy in which a placeholder replaces each user function up to the last filter.
+        """A copy of the pipeline without the user functions up to and including the last filter.
 
         Worker processes that run only the later stages receive this copy.
         """

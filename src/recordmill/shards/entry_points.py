@@ -1,4 +1,4 @@
-"""Read and write files of JPEG entry points, one beside each shard.
+"""Read and write the files beside shards that store where decoding of each JPEG image can start (entry points).
 
 An entry point is a position in an image at which decoding can start. Each file has one table of entry points per image.
 The directory of the tables is kept in memory; a table is read when it is needed.

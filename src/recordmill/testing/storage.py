@@ -225,7 +225,7 @@ class FaultyStorage:
         self._storage, self._fail_at, self._error, self._fault = storage, fail_at, error, fault
 
     def record_operation(self, operation: str, path: str) -> None:
-        """Append an operation to `operations`; raise the error if this operation must fail.
+        """Append an operation to `operations`. If a failure of this operation is scheduled, raise its error.
 
         Parameters
         ----------

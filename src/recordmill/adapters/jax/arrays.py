@@ -140,7 +140,7 @@ class ArrayConverter:
         )
 
     def _create_replication_error(self, name: str, num_rows: int, result: Any) -> ValueError:
-        """Return the error for processes that load different batches, although the sharding replicates their rows."""
+        """Return the error for a sharding that needs equal batches in several processes that load different batches."""
         first = min(shard.index[0].start or 0 for shard in result.addressable_shards)
         return ValueError(
             f"{self._world_size} processes with {num_rows} rows each produced only {len(result)} rows of feature "

@@ -63,7 +63,7 @@ _HINTS: dict[str, dict[str, str]] = {
 
 
 class AbsentError(NotImplementedError, AttributeError):
-    """A name of OneFlow is not supported."""
+    """Raised for a function or class of OneFlow that recordmill does not have."""
 
 
 def create_module_getattr(path: str, members: Mapping[str, Any]) -> Callable[[str], Any]:

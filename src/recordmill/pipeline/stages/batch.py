@@ -259,7 +259,7 @@ def _contains_bytes(column: Ragged) -> bool:
 
 
 def _scatter_rows(column: Any, valid: NDArray[np.bool_]) -> Any:
-    """Return a column with one row per item of `valid`: the given rows where True, zero or empty rows where False."""
+    """Insert a row of zeros, or an empty row, at each position where `valid` is False."""
     num_rows = int(valid.sum())
     if isinstance(column, np.ndarray):
         filled = np.zeros((len(valid), *column.shape[1:]), column.dtype)

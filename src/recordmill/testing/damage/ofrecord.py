@@ -22,7 +22,7 @@ __all__ = ["TABLE", "frame"]
 
 
 def cut_inside_header(shard: IntactShard) -> Iterator[Damage]:
-    """Truncate the shard inside the 8-byte length of its last record, after 1 to 7 bytes."""
+    """Remove the end of the shard, so that it ends inside the length field of the last record."""
     for left in range(1, HEADER_BYTES):
         data = shard.data[: shard.offset(shard.last) + left]
         yield shard.damage_at(f"cut_inside_header_{left}", data, "truncated_header", shard.last)

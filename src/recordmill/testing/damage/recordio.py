@@ -111,7 +111,7 @@ def wrong_cflag(shard: IntactShard) -> Iterator[Damage]:
 
 
 def nonzero_padding(shard: IntactShard) -> Iterator[Damage]:
-    """Store padding bytes that are not zero. Readers ignore padding; writers store zeros."""
+    """Change the padding bytes, which are zeros in shards of all writers and are ignored by readers."""
     data = shard.replace_frame(shard.middle, frame(b"12345")[:-1] + b"\x01")
     payloads = [*shard.payloads[: shard.middle], b"12345", *shard.payloads[shard.middle + 1 :]]
     offset = shard.offset(shard.middle)

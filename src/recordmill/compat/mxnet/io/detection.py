@@ -60,7 +60,7 @@ class _DetectionBatchBuilder(BatchBuilder):
     def _draw_augmentations(
         self, sampler: AugmentationSampler, samples: Samples, records: BatchRows
     ) -> list[Augmentation]:
-        """Draw the augmentation of each image, and replace its boxes in ``samples.labels`` by the augmented boxes."""
+        """Choose a random augmentation for each image, and apply it to the boxes in ``samples.labels``."""
         augmentations, sizes = [], rm.image_sizes(samples.images, like="mxnet", orientation="apply").tolist()
         generators = records.create_generators(self.values["seed"], None)
         for number, (row, (height, width)) in enumerate(zip(samples.labels, sizes, strict=True)):

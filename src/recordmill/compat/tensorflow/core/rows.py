@@ -33,7 +33,7 @@ class StringVector(Tensor):
 
     @property
     def buffer(self) -> Ragged | None:
-        """The byte strings in one buffer, or None after their conversion to an array of bytes objects."""
+        """The buffer with all byte strings; None if the strings were already converted to an array of bytes objects."""
         return self._buffer
 
     @property

@@ -39,7 +39,7 @@ def to_feature_tensor(column: FeatureColumn, found: Any, num_rows: int, single: 
 
 
 def to_feature_list_tensor(column: FeatureColumn, found: Any, single: bool) -> Any:
-    """Convert a feature list to the tensor that `column.form` selects; `single` omits the batch axis."""
+    """Convert a feature list to the kind of tensor in `column.form`. If `single`, omit the batch axis."""
     values = _flatten_values(found)
     if column.form == "padded":
         return _to_padded(column, values, found.row_splits * column.num_values, single)

@@ -18,7 +18,7 @@ from recordmill.errors import MissingExtraError
 
 _PACKAGE = "recordmill.compat.tensorflow.keras."
 _BACKENDS = ("jax", "torch", "numpy")
-# Keras's namespace for TensorFlow programs. The namespace also has older names, and does not import TensorFlow.
+# Keras's module for programs that use `tf.keras`. It also has older names. It does not import TensorFlow.
 _TF_NAMESPACE = "keras._tf_keras.keras"
 _HINT = "pip install 'recordmill[keras]', or set KERAS_BACKEND to jax, torch or numpy before Keras is imported"
 

@@ -1,4 +1,4 @@
-"""``tensorflow.python.platform.flags``: the names of absl's flags."""
+"""``tensorflow.python.platform.flags``: the functions and classes of ``absl.flags``."""
 
 from typing import Any
 
