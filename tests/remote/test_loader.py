@@ -17,6 +17,7 @@ import pytest
 
 import recordmill as rm
 from recordmill.errors import RemoteError
+from recordmill.shards import remote_reads
 from recordmill.types import Traffic
 from tests.concurrency.helpers import wait_until
 from tests.remote.datasets import assert_equal_samples, is_shard, read_folder, read_ids, upload_folder, write_dataset
@@ -151,6 +152,19 @@ def test_default_shuffle_does_not_depend_on_the_cache(
     for _ in range(2):
         assert read_ids(cached) == read_ids(plain)
     assert repr(cached.stages) == repr(plain.stages)
+
+
+@pytest.mark.parametrize("offset_bits, number_bits", [(8, 19), (44, 0)])
+def test_loader_reads_shards_that_are_too_large_or_too_many_for_the_table_of_requests(
+    s3: S3Bucket, dataset: Path, monkeypatch: pytest.MonkeyPatch, offset_bits: int, number_bits: int
+) -> None:
+    monkeypatch.setattr(remote_reads, "_OFFSET_BITS", offset_bits)
+    monkeypatch.setattr(remote_reads, "_NUMBER_BITS", number_bits)
+    remote, local = (
+        samples.shuffle(seed=1, block=5).batch(7) for samples in (rm.open(s3.url("data")), rm.open(dataset))
+    )
+    with remote.loader() as loader:
+        assert_equal_samples(loader, local)
 
 
 # Requests
