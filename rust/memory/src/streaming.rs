@@ -3,16 +3,13 @@
 
 use crate::{OutOfMemory, reserve};
 
-/// Length of the shortest slice that is copied past the caches.
-const MIN_STREAMED: usize = 32 << 10;
-
 /// Appends a copy of a slice. A long slice is copied past the caches, for results that are larger than the caches.
 ///
 /// Other stores first load the old content of the destination from memory, which takes about a third of the time.
 pub fn extend_streaming(vec: &mut Vec<u8>, slice: &[u8]) -> Result<(), OutOfMemory> {
     reserve(vec, slice.len())?;
     #[cfg(target_arch = "x86_64")]
-    if slice.len() >= MIN_STREAMED {
+    if slice.len() >= x86_64::MIN_STREAMED {
         let len = vec.len();
         x86_64::copy(slice, &mut vec.spare_capacity_mut()[..slice.len()]);
         // SAFETY: `copy` has initialized the `slice.len()` elements after the first `len`, which are inside the capacity.
@@ -28,6 +25,8 @@ mod x86_64 {
     use std::arch::x86_64::{_mm_loadu_si128, _mm_sfence, _mm_stream_si128};
     use std::mem::MaybeUninit;
 
+    /// Length of the shortest slice that is copied past the caches.
+    pub const MIN_STREAMED: usize = 32 << 10;
     /// Number of bytes in a cache line.
     const LINE: usize = 64;
 
@@ -64,6 +63,9 @@ mod x86_64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Length from which slices are copied past the caches.
+    const MIN_STREAMED: usize = 32 << 10;
 
     #[test]
     fn streamed_copies_equal_the_slice_at_every_alignment() {

@@ -67,6 +67,7 @@ class ReadAhead:
         self._next = next(self._segments, None)
         self.position = start
         self._windows: deque[_Window] = deque()
+        self._has_started = False
         self._thread = DaemonPool(1, "recordmill-read-ahead")
 
     def prepare(self, element: Element) -> None:
@@ -74,11 +75,11 @@ class ReadAhead:
 
         The first call requests no next window, so that the first element does not share the connection with it.
         """
-        is_first = not self._windows
         while self._next is not None and (
-            self._next.element <= element or not (is_first or self._has_enough_windows_after(element))
+            self._next.element <= element or (self._has_started and not self._has_enough_windows_after(element))
         ):
             self._request_window()
+        self._has_started = True
         for window in list(self._windows):
             if window.first <= element:
                 window.requests.result()

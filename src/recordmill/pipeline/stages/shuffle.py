@@ -151,7 +151,7 @@ class Shuffle:
 
     def _shuffle_positions(self, positions: Ints, length: int, epoch: int) -> Ints:
         if self.block is not None:
-            return _create_block_order(length, self.block, (self.seed, epoch)).shuffle(positions)
+            return _BlockOrder(length, self.block, (self.seed, epoch)).shuffle(positions)
         if self.window is not None:
             half = max(1, self.window // 2)
             early = _shuffle_segments(positions, length, half, 0, (self.seed, epoch, _EARLY))
@@ -160,7 +160,7 @@ class Shuffle:
 
     def find_groups(self, positions: Ints, length: int, epoch: int) -> Ints:
         """Return the group index of each position. A group is 16 consecutive shuffled blocks. `block` must be set."""
-        return _create_block_order(length, self.block or 1, (self.seed, epoch)).find_groups(positions)
+        return _BlockOrder(length, self.block or 1, (self.seed, epoch)).find_groups(positions)
 
     def quality(self, length: int) -> float:
         """Return the probability that two adjacent samples were stored in different blocks or windows."""
@@ -217,9 +217,3 @@ class _BlockOrder:
             found[rows] = start + shuffled(positions[rows] - start)
         spread = found + np.where(found >= self.gap, self.missing, 0)
         return self.order(spread // self.size) * self.size + spread % self.size
-
-
-@lru_cache(maxsize=16)
-def _create_block_order(length: int, size: int, key: tuple[int, int]) -> _BlockOrder:
-    """Return the block order of one epoch. The result is cached, because every batch needs the block order."""
-    return _BlockOrder(length, size, key)
