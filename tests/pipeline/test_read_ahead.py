@@ -53,6 +53,7 @@ def open_ahead(source: Any, records_per_element: int, num_elements: int) -> Read
 def test_first_element_does_not_wait_for_second_window(source: Source) -> None:
     ahead = open_ahead(source, records_per_element=5, num_elements=8)
     ahead.prepare((0, 0))
+    assert not wait_until(lambda: len(source.requested) > RECORDS_PER_WINDOW, patience_s=0.2)
     assert source.requested == [*range(10)]
     ahead.prepare((0, 1))
     assert wait_until(lambda: source.requested == [*range(20)])
@@ -65,7 +66,7 @@ def test_next_window_is_always_requested_after_the_first_element(source: Source,
     for number in range(6):
         ahead.prepare((0, number))
         stop = min(number + 2 if number else 1, 6) * records_per_element
-        assert wait_until(lambda stop=stop: {*range(stop)} <= {*source.requested})
+        assert wait_until(lambda stop=stop: {*range(stop)} <= {*source.requested}, patience_s=10)
         ahead.release((0, number + 1))
     assert source.requested == source.dropped == [*range(6 * records_per_element)]
     ahead.close()
