@@ -411,6 +411,33 @@ def run_reader(folder: str, seed: int, max_bytes: int | None) -> None:
             read(cache, position * 128, position * 128 + 200)
 
 
+@pytest.mark.parametrize("max_bytes", [None, 4 * BLOCK])
+@pytest.mark.parametrize("content", [b"\0" * 8, b"\xff" * 8])
+def test_changed_size_file_of_an_open_cache_raises_no_error(
+    tmp_path: Path, max_bytes: int | None, content: bytes
+) -> None:
+    cache = BlockCache(str(tmp_path), max_bytes)
+    read(cache, 0, 2 * BLOCK)
+    (tmp_path / "total").write_bytes(content)
+    read(cache)
+    read(cache, download=Downloads(OTHER), info=INFO._replace(version='"two"'))
+
+
+def test_cache_that_is_opened_while_another_downloads_keeps_to_the_size(tmp_path: Path) -> None:
+    caches = [BlockCache(str(tmp_path), 4 * BLOCK)]
+
+    class Opening(Downloads):
+        def __call__(self, start: int, stop: int) -> memoryview:
+            if len(caches) == 1:
+                caches.append(BlockCache(str(tmp_path), 4 * BLOCK))
+                read(caches[1], 6 * BLOCK, 11 * BLOCK)
+            return super().__call__(start, stop)
+
+    read(caches[0], 0, 4 * BLOCK, download=Opening(DATA))
+    read(caches[0])
+    assert len(find_blocks(tmp_path)) == 4
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("max_bytes", [None, 6 * BLOCK])
 @pytest.mark.usefixtures("_light_main")

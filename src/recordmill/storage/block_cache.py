@@ -18,6 +18,7 @@ import re
 import struct
 import time
 import warnings
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from threading import Lock
@@ -43,6 +44,8 @@ _BLOCK_NAME = re.compile(r"\d+\.block(?P<temporary>\.tmp-[0-9a-f]+)?")
 _MAX_OPEN_FILES = 160
 # Number of consecutive blocks that one lock protects.
 _LOCKED_BLOCKS = 8
+# Largest number of bytes that the file ``total`` can contain.
+_MAX_COUNT = 2**64 - 1
 # Temporary files of killed writers are removed after this time.
 _LEFTOVER_S = 3600
 
@@ -72,10 +75,22 @@ class BlockCache:
         # verified the checksum.
         self._checked: dict[str, bytearray] = {}
         self._open_files: OrderedDict[str, _core.LocalFile] = OrderedDict()
+        self._join_users()
+
+    def _join_users(self) -> None:
+        """Lock the file ``users`` as long as this object exists. The only user of a folder counts the stored bytes.
+
+        The count does not include blocks for which another user has reserved space but which it has not yet written.
+        """
         try:
             os.makedirs(self.folder, exist_ok=True)
-            with self._lock_byte_count() as byte_count:
-                byte_count.write(self._count_bytes())
+            users = os.open(os.path.join(self.folder, "users"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            weakref.finalize(self, os.close, users)
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                with self._lock_byte_count() as byte_count:
+                    byte_count.write(self._count_bytes())
+            fcntl.flock(users, fcntl.LOCK_SH)
         except OSError as error:
             self._stop_writing(error)
 
@@ -223,11 +238,8 @@ class BlockCache:
         with contextlib.suppress(OSError):
             names = [name for name in os.listdir(self.folder) if name.startswith(digest)]
             old = [name for name in names if _FOLDER_NAME.fullmatch(name) and name != os.path.basename(current)]
-            for name in old:
-                _remove_blocks(os.path.join(self.folder, name))
-            if old:
-                with self._lock, self._lock_byte_count() as byte_count:
-                    byte_count.write(self._count_bytes())
+            num_removed = sum(_remove_blocks(os.path.join(self.folder, name)) for name in old)
+            self._reserve_space(-num_removed)
 
     def _count_bytes(self) -> int:
         """Return the size of all blocks; remove temporary files that killed writers have left."""
@@ -249,12 +261,13 @@ class BlockCache:
 
     def _reserve_space(self, num_blocks: int) -> int:
         """Reserve space for at most `num_blocks` blocks; return how many blocks fit. A negative number frees space."""
-        if self.max_bytes is None or not self._is_writable or not num_blocks:
+        if not self._is_writable or not num_blocks:
             return num_blocks
         try:
             with self._lock, self._lock_byte_count() as byte_count:
-                used = byte_count.read()
-                count = min(num_blocks, max(self.max_bytes - used, 0) // BLOCK_BYTES)
+                used, count = byte_count.read(), num_blocks
+                if self.max_bytes is not None:
+                    count = min(num_blocks, max(self.max_bytes - used, 0) // BLOCK_BYTES)
                 byte_count.write(used + count * BLOCK_BYTES)
         except OSError as error:
             self._stop_writing(error)
@@ -295,11 +308,12 @@ class BlockCache:
         return {"folder": self.folder, "max_bytes": self.max_bytes}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        """Restore a pickled cache. Its blocks are not counted again, because the pickled object has counted them."""
+        """Restore a pickled cache."""
         self.__dict__.update(state)
         self._is_writable, self._folders, self._lock = True, {}, Lock()
         self._process, self._locks, self._checked = os.getpid(), {}, {}
         self._open_files = OrderedDict()
+        self._join_users()
 
 
 class _LockedByteCount:
@@ -318,7 +332,8 @@ class _LockedByteCount:
         return int.from_bytes(data, "little")
 
     def write(self, num_bytes: int) -> None:
-        os.pwrite(self._descriptor, num_bytes.to_bytes(8, "little"), 0)
+        # If another program has changed the file, the new number may be outside the range.
+        os.pwrite(self._descriptor, min(max(num_bytes, 0), _MAX_COUNT).to_bytes(8, "little"), 0)
 
     def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
@@ -374,12 +389,18 @@ def _read_and_verify(descriptor: int, path: str, start: int, stop: int) -> memor
     return data[start - low : stop - low]
 
 
-def _remove_blocks(folder: str) -> None:
-    """Remove the blocks in a folder, and the folder if nothing else is in it."""
+def _remove_blocks(folder: str) -> int:
+    """Remove the blocks in a folder, and the folder if nothing else is in it.
+
+    Return the number of removed blocks, without those that were not yet complete.
+    """
+    num_removed = 0
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if _BLOCK_NAME.fullmatch(entry.name):
+            if (match := _BLOCK_NAME.fullmatch(entry.name)) is not None:
                 with contextlib.suppress(OSError):
                     os.unlink(entry.path)
+                    num_removed += match["temporary"] is None
     with contextlib.suppress(OSError):
         os.rmdir(folder)
+    return num_removed
