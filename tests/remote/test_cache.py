@@ -91,11 +91,21 @@ def test_cache_keeps_to_its_size_and_its_share_of_hits(
             assert traffic.cached_bytes / (240 * 50_000) >= share - 0.02
 
 
+@pytest.mark.parametrize("is_open", [False, True], ids=["opened later", "open"])
 @pytest.mark.parametrize("seed", range(3))
-def test_damaged_cache_is_never_data(s3: S3Bucket, dataset: Path, tmp_path: Path, seed: int) -> None:
+def test_damaged_cache_is_never_data(s3: S3Bucket, dataset: Path, tmp_path: Path, seed: int, is_open: bool) -> None:
     cache = tmp_path / "cache"
-    list(build(rm.open(s3.url("data"), cache_dir=cache)))
-    generator = random.Random(seed)
+    found = rm.open(s3.url("data"), cache_dir=cache)
+    loader = build(found)
+    list(loader)
+    damage_blocks(cache, random.Random(seed))
+    if not is_open:
+        loader = build(rm.open(s3.url("data"), cache_dir=cache))
+    assert_equal_samples(loader, build(rm.open(dataset)))
+
+
+def damage_blocks(cache: Path, generator: random.Random) -> None:
+    """Change or remove most blocks, and the file with the size of the cache."""
     for path in find_blocks(cache):
         data = bytearray(path.read_bytes())
         match generator.randrange(5):
@@ -110,7 +120,6 @@ def test_damaged_cache_is_never_data(s3: S3Bucket, dataset: Path, tmp_path: Path
                 continue
         path.write_bytes(data)
     (cache / "total").write_bytes(b"damaged")
-    assert_equal_samples(build(rm.open(s3.url("data"), cache_dir=cache)), build(rm.open(dataset)))
 
 
 def test_replaced_object_is_not_read_from_the_cache(s3: S3Bucket, dataset: Path, tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def use_small_blocks(set_attribute: Callable[[Any, str, Any], None]) -> None:
 
     set_attribute(block_cache, "BLOCK_BYTES", BLOCK)
     set_attribute(block_cache, "_PIECE_BYTES", 64)
+    set_attribute(block_cache, "_PIECES_PER_BLOCK", BLOCK // 64)
     set_attribute(block_cache, "_HEADER", struct.Struct("<8sQ4II"))
     set_attribute(block_cache, "_LOCKED_BLOCKS", 2)
     set_attribute(block_cache, "MAX_REQUEST_BYTES", 3 * BLOCK)
@@ -158,10 +159,16 @@ def test_damaged_block_is_downloaded_again(tmp_path: Path, damage: str) -> None:
     cache = BlockCache(str(tmp_path), 11 * BLOCK)
     read(cache)
     path = find_blocks(tmp_path)[3]
+    starts = np.arange(11) * BLOCK
+    assert cache.has_verified(NAME, INFO, starts, np.minimum(starts + BLOCK, len(DATA))).all()
+    time.sleep(0.02)  # Some file systems count time in steps of several milliseconds.
     path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    verified = cache.has_verified(NAME, INFO, starts, starts + 1)
+    assert np.flatnonzero(~verified).tolist() == [3]
     download = Downloads()
     assert read(cache, download=download) == len(DATA) - BLOCK
     assert download.ranges == [(3 * BLOCK, 4 * BLOCK)]
+    assert cache.has_verified(NAME, INFO, starts, starts + 1).all()
     assert read(cache) == len(DATA) and len(find_blocks(tmp_path)) == 11
 
 

@@ -144,7 +144,7 @@ def fetch_sources(
         if storage.cache is None:
             raise
         # Another process or the user has removed files from the cache.
-        storage.cache.forget_checked()
+        storage.cache.forget_verified()
         return _wait_for_sources(shards, _request_frames(shards, frames, ahead), max_record_bytes)
 
 

@@ -19,6 +19,7 @@ import struct
 import time
 import warnings
 import weakref
+from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from threading import Lock
@@ -33,10 +34,11 @@ from recordmill.storage.ranges import MAX_REQUEST_BYTES
 
 BLOCK_BYTES = 1 << 20
 _PIECE_BYTES = 64 << 10
+_PIECES_PER_BLOCK = BLOCK_BYTES // _PIECE_BYTES
 _MAGIC = b"RMBLOCK1"
 # Header of a block file: magic bytes, number of data bytes, 16 checksums of 64 KiB of data each (0 after the end of the
 # data), and a checksum of the preceding fields, the folder name and the file name.
-_HEADER = struct.Struct(f"<8sQ{BLOCK_BYTES // _PIECE_BYTES}II")
+_HEADER = struct.Struct(f"<8sQ{_PIECES_PER_BLOCK}II")
 _FOLDER_NAME = re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}")
 _BLOCK_NAME = re.compile(r"\d+\.block(?P<temporary>\.tmp-[0-9a-f]+)?")
 # Maximum number of files that stay open. `shuffle` reads from 16 ranges of 7 MiB at the same time, and the cache stores
@@ -71,9 +73,7 @@ class BlockCache:
         self._folders: dict[tuple[str, ObjectInfo], str] = {}
         self._lock, self._process = Lock(), os.getpid()
         self._locks: dict[tuple[str, int], Lock] = {}
-        # Maps the folder of a remote file to one byte for each 64 KiB of the file. The byte is 1 if this process has
-        # verified the checksum.
-        self._checked: dict[str, bytearray] = {}
+        self._verified: dict[str, _VerifiedPieces] = {}  # For the folder of each remote file.
         self._open_files: OrderedDict[str, _core.LocalFile] = OrderedDict()
         self._join_users()
 
@@ -97,15 +97,11 @@ class BlockCache:
     def read(self, name: str, info: ObjectInfo, start: int, stop: int, download: Download) -> tuple[memoryview, int]:
         """Return a range of a file, and the number of bytes that were in the cache; download the missing bytes."""
         folder = self._find_folder(name, info)
+        if folder not in self._verified:
+            self._verified.setdefault(folder, _VerifiedPieces(folder, info.num_bytes))
         numbers = range(start // BLOCK_BYTES, -(-stop // BLOCK_BYTES))
-        parts: list[memoryview | None] = [
-            _read_block(folder, number, *_find_overlap(number, start, stop)) for number in numbers
-        ]
+        parts = [self._read_block(folder, number, *_find_overlap(number, start, stop)) for number in numbers]
         num_cached = sum(len(part) for part in parts if part is not None)
-        for number, part in zip(numbers, parts, strict=True):
-            if part is not None:
-                low, high = _find_overlap(number, start, stop)
-                self._mark_checked(folder, info.num_bytes, number * BLOCK_BYTES + low, number * BLOCK_BYTES + high)
         if num_cached < stop - start:
             # Only one thread downloads a block.
             with contextlib.ExitStack() as locks:
@@ -113,11 +109,34 @@ class BlockCache:
                     locks.enter_context(self._find_lock(folder, group))
                 for row, number in enumerate(numbers):
                     if parts[row] is None:
-                        parts[row] = _read_block(folder, number, *_find_overlap(number, start, stop))
+                        parts[row] = self._read_block(folder, number, *_find_overlap(number, start, stop))
                 self._download_missing(folder, numbers, parts, (start, stop, info.num_bytes), download)
         if len(parts) == 1 and parts[0] is not None:
             return parts[0], num_cached
         return memoryview(b"".join(part for part in parts if part is not None)), num_cached
+
+    def _read_block(self, folder: str, number: int, start: int, stop: int) -> memoryview | None:
+        """Read a part of a cached block and verify its checksums; return None if the block is missing or damaged."""
+        path = _block_path(folder, number)
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            state = _find_file_state(os.fstat(descriptor))
+            data = _read_and_verify(descriptor, path, start, stop)
+        except OSError:
+            return None
+        finally:
+            os.close(descriptor)
+        if data is not None:
+            self._add_verified(folder, number, start, stop, state)
+        return data
+
+    def _add_verified(self, folder: str, number: int, start: int, stop: int, state: int) -> None:
+        """Record that a part of a block was verified while its file had the given state."""
+        if self._verified[folder].add(number, start, stop, state):
+            self._open_files.pop(_block_path(folder, number), None)
 
     def _find_lock(self, folder: str, group: int) -> Lock:
         """Return the lock of a group of blocks. To avoid deadlocks, threads lock groups in increasing order."""
@@ -126,21 +145,20 @@ class BlockCache:
             self._process, self._locks = os.getpid(), {}
         return self._locks.setdefault((folder, group), Lock())
 
-    def has_checked(
+    def has_verified(
         self, name: str, info: ObjectInfo, starts: NDArray[np.int64], stops: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Return a mask of ranges of a file: True if a range is cached and this process has verified its checksums."""
-        checked = self._checked.get(self._folders.get((name, info), ""))
-        if checked is None:
-            return np.zeros(len(starts), bool)
-        first, last = (starts // _PIECE_BYTES).tolist(), (-(-stops // _PIECE_BYTES)).tolist()
-        pairs = zip(first, last, strict=True)
-        return np.fromiter((0 not in checked[start:stop] for start, stop in pairs), bool, len(starts))
+        """Return a mask of ranges of a file: True if a range is cached, and verified by this process.
+
+        Files of the cache that have changed since they were verified do not count.
+        """
+        verified = self._verified.get(self._folders.get((name, info), ""))
+        return np.zeros(len(starts), bool) if verified is None else verified.find(starts, stops)
 
     def locate(self, name: str, info: ObjectInfo, start: int, stop: int) -> Iterator[tuple[int, FilePart]]:
         """Split a range at block boundaries; yield the start and the cache location of each piece.
 
-        `has_checked` must be True for the range.
+        `has_verified` must be True for the range.
 
         Raises
         ------
@@ -164,18 +182,10 @@ class BlockCache:
         self._open_files[path] = file
         return file
 
-    def forget_checked(self) -> None:
+    def forget_verified(self) -> None:
         """Forget which checksums were verified. Call this after a file of the cache was removed."""
-        self._checked.clear()
+        self._verified.clear()
         self._open_files.clear()
-
-    def _mark_checked(self, folder: str, num_bytes: int, start: int, stop: int) -> None:
-        """Record that the checksums of a range were verified."""
-        checked = self._checked.get(folder)
-        if checked is None:
-            checked = self._checked.setdefault(folder, bytearray(-(-num_bytes // _PIECE_BYTES)))
-        first, last = start // _PIECE_BYTES, -(-stop // _PIECE_BYTES)
-        checked[first:last] = b"\1" * (last - first)
 
     def _download_missing(
         self,
@@ -215,9 +225,7 @@ class BlockCache:
                 offset = number * BLOCK_BYTES - first
                 if number in kept:
                     block = data[offset : offset + BLOCK_BYTES]
-                    if self._write_block(folder, number, block):
-                        self._mark_checked(folder, num_bytes, number * BLOCK_BYTES, number * BLOCK_BYTES + len(block))
-                    else:
+                    if not self._write_block(folder, number, block):
                         kept.clear()
                 parts[number - numbers[0]] = data[offset + low : offset + high]
             row = end
@@ -287,7 +295,7 @@ class BlockCache:
                 file.write(header + struct.pack("<I", _checksum_header(header, path)))
                 file.write(data)
             os.replace(temporary, path)
-            self._open_files.pop(path, None)
+            self._add_verified(folder, number, 0, len(data), _find_file_state(os.stat(path)))
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
@@ -311,9 +319,64 @@ class BlockCache:
         """Restore a pickled cache."""
         self.__dict__.update(state)
         self._is_writable, self._folders, self._lock = True, {}, Lock()
-        self._process, self._locks, self._checked = os.getpid(), {}, {}
+        self._process, self._locks, self._verified = os.getpid(), {}, {}
         self._open_files = OrderedDict()
         self._join_users()
+
+
+class _VerifiedPieces:
+    """Pieces of 64 KiB of a remote file that this process has verified in the cache.
+
+    If a block file changes after that, its pieces are no longer verified.
+
+    Parameters
+    ----------
+    folder : str
+        Folder of the blocks.
+    num_bytes : int
+        Size of the remote file.
+    """
+
+    def __init__(self, folder: str, num_bytes: int) -> None:
+        self._folder = folder
+        self._is_verified = bytearray(-(-num_bytes // _PIECE_BYTES))
+        # State of each block file when its pieces were verified, see `_find_file_state`.
+        self._states = array("q", bytes(8 * -(-num_bytes // BLOCK_BYTES)))
+
+    def add(self, number: int, start: int, stop: int, state: int) -> bool:
+        """Add a part of a block; return True if the state of the block file is new."""
+        pieces, is_new = slice(number * _PIECES_PER_BLOCK, (number + 1) * _PIECES_PER_BLOCK), False
+        if self._states[number] != state:
+            self._is_verified[pieces] = bytes(len(self._is_verified[pieces]))
+            self._states[number], is_new = state, True
+        first, last = pieces.start + start // _PIECE_BYTES, pieces.start - (-stop // _PIECE_BYTES)
+        self._is_verified[first:last] = b"\1" * (last - first)
+        return is_new
+
+    def find(self, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return a mask of the ranges that consist of verified pieces of unchanged block files."""
+        first, last = (starts // _PIECE_BYTES).tolist(), (-(-stops // _PIECE_BYTES)).tolist()
+        pairs = zip(first, last, strict=True)
+        is_found = np.fromiter((0 not in self._is_verified[start:stop] for start, stop in pairs), bool, len(starts))
+        blocks = (starts // BLOCK_BYTES).tolist(), (-(-stops // BLOCK_BYTES)).tolist()
+        is_unchanged: dict[int, bool] = {}
+        for row in np.flatnonzero(is_found).tolist():
+            for number in range(blocks[0][row], blocks[1][row]):
+                if number not in is_unchanged:
+                    is_unchanged[number] = self._is_unchanged(number)
+                is_found[row] &= is_unchanged[number]
+        return is_found
+
+    def _is_unchanged(self, number: int) -> bool:
+        try:
+            return _find_file_state(os.stat(_block_path(self._folder, number))) == self._states[number]
+        except OSError:
+            return False
+
+
+def _find_file_state(status: os.stat_result) -> int:
+    """Return a number that changes if the file is replaced or written."""
+    return hash((status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
 
 
 class _LockedByteCount:
@@ -352,21 +415,6 @@ def _block_path(folder: str, number: int) -> str:
 def _checksum_header(header: bytes, path: str) -> int:
     """Return one checksum of the header, the folder name and the file name, to detect misplaced block files."""
     return _core.crc32c(header + os.fsencode("/".join(path.split(os.sep)[-2:])))
-
-
-def _read_block(folder: str, number: int, start: int, stop: int) -> memoryview | None:
-    """Return a part of a cached block; None if the block is missing or damaged."""
-    path = _block_path(folder, number)
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        return _read_and_verify(descriptor, path, start, stop)
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
 
 
 def _read_and_verify(descriptor: int, path: str, start: int, stop: int) -> memoryview | None:

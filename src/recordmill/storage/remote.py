@@ -233,7 +233,7 @@ class RemoteStorage:
     def request_ahead(self, path: str, starts: Ints, stops: Ints) -> list[RequestedRange]:
         """Request ranges of an object that will be read soon, except those in the cache."""
         if self.cache is not None:
-            missing = ~self.cache.has_checked(redact(path), self._find_info(path), starts, stops)
+            missing = ~self.cache.has_verified(redact(path), self._find_info(path), starts, stops)
             starts, stops = starts[missing], stops[missing]
         return self._send_requests(path, starts, stops)
 
@@ -250,7 +250,7 @@ class RemoteStorage:
         if self.cache is None:
             return [], np.ones(len(starts), bool)
         name, info = redact(path), self._find_info(path)
-        is_cached = self.cache.has_checked(name, info, starts, stops)
+        is_cached = self.cache.has_verified(name, info, starts, stops)
         if not is_cached.any():
             return [], ~is_cached
         pairs = zip(*merge_ranges(starts[is_cached], stops[is_cached], _MAX_CACHED_GAP_BYTES), strict=True)
