@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "decode": NATIVE,
     "packing": NATIVE | ANY_FORMAT | {"storage", "datasets", "shards", "decode"},
     "packing.resume": NATIVE | {"packing", "storage", "shards", "decode", PACKAGE},
-    "packing.sources.lists": BASE | {"packing", "formats.recordio.lst"},
+    "packing.sources.lists": BASE | {"packing", "storage", "formats.recordio.lst"},
     "conversion": NATIVE | ANY_FORMAT | {"storage", "datasets", "shards", "packing", "pipeline"},
     "conversion.writing": NATIVE | ANY_FORMAT | {"conversion", "storage", "datasets", "shards", "packing", PACKAGE},
     "pipeline": NATIVE | {"decode", "value_text"},

@@ -143,10 +143,13 @@ def test_pack_names_missing_source_and_exits_with_2(run: Run, tmp_path: Path, ki
     assert list(tmp_path.iterdir()) == []
 
 
-def test_pack_from_address_exits_with_2(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pack_from_address_without_obstore_exits_with_2(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "obstore", None)
     result = run("pack", "s3://bucket/train", "out")
-    message = "error: s3://bucket/train is an address, but this path must be local\n"
+    message = "error: remote storage needs obstore\n"
     assert result.code == 2 and result.err.startswith(message)
     assert os.listdir() == []
 

@@ -135,7 +135,10 @@ def test_options_replace_environment(s3: S3Bucket, dataset: Path, monkeypatch: p
         assert SECRET_KEY not in text
 
 
-@pytest.mark.parametrize("options", [{"no_such_option": 1}, {"region": object()}, {"client_options": {"nothing": 1}}])
+@pytest.mark.parametrize(
+    "options",
+    [{"no_such_option": 1}, {"region": object()}, {"client_options": {"nothing": 1}}, {"aws_allow_http": "true"}],
+)
 def test_unknown_options_are_rejected(s3: S3Bucket, options: dict[str, Any]) -> None:
     with pytest.raises((RemoteError, ValueError, TypeError)) as caught:
         rm.open(s3.url("data"), storage_options=options)

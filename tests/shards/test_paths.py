@@ -7,6 +7,7 @@ import os
 import pickle
 import sys
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ USERS_OF_STORAGE: dict[str, Callable[[Any], object]] = READERS | {
     "iterate_payloads": lambda path: list(rm.iterate_payloads(path)),
     "read_faces": rm.read_faces,
 }
-USERS_OF_LOCAL_FILES: dict[str, Callable[[Any], object]] = {
+SOURCES_OF_IMAGES: dict[str, Callable[[Any], object]] = {
     "pack_source": lambda path: rm.pack(path, "out"),
     "ImageFolder": lambda path: len(rm.ImageFolder(path)),
     "ImagePairs": lambda path: len(rm.ImagePairs(path, ".")),
@@ -105,35 +106,39 @@ USERS_OF_LOCAL_FILES: dict[str, Callable[[Any], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", USERS_OF_STORAGE | USERS_OF_LOCAL_FILES)
+@pytest.mark.parametrize("name", USERS_OF_STORAGE | SOURCES_OF_IMAGES)
 @pytest.mark.parametrize("address", ["hdfs://host/train", "ftp://example.org/a.rec"])
 def test_address_of_unknown_scheme_is_rejected(
     name: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(rm.UnsupportedPathError, match=r"with the scheme .* are not supported") as caught:
-        (USERS_OF_STORAGE | USERS_OF_LOCAL_FILES)[name](address)
+        (USERS_OF_STORAGE | SOURCES_OF_IMAGES)[name](address)
     copy = pickle.loads(pickle.dumps(caught.value))
     assert (copy.kind, copy.shard, str(copy)) == ("remote_path", address, str(caught.value))
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", USERS_OF_LOCAL_FILES)
-def test_source_of_images_must_be_local(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(rm.UnsupportedPathError, match="s3://bucket/train is an address, but this path must be local"):
-        USERS_OF_LOCAL_FILES[name]("s3://bucket/train")
+@pytest.mark.parametrize("source", [rm.ImageFolder, lambda path: rm.ImagePairs(path, path)])
+def test_folder_of_images_cannot_be_on_a_web_server(source: Callable[[str], rm.ImageFolder]) -> None:
+    with pytest.raises(rm.UnsupportedPathError, match="web servers do not list their folders"):
+        source("https://example.org/photos").rows()
 
 
-@pytest.mark.parametrize("name", USERS_OF_STORAGE)
-@pytest.mark.parametrize("address", ["s3://bucket/train", "gs://bucket/part-0", "https://example.org/a.rec"])
+@pytest.mark.parametrize(
+    "name,address",
+    [
+        *product(USERS_OF_STORAGE, ["s3://bucket/train", "gs://bucket/part-0", "https://example.org/a.rec"]),
+        *product(SOURCES_OF_IMAGES, ["s3://bucket/train", "gs://bucket/part-0"]),
+    ],
+)
 def test_address_without_obstore_names_the_extra(
     name: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "obstore", None)
     with pytest.raises(rm.MissingExtraError, match=r"pip install 'recordmill\[cloud\]'"):
-        USERS_OF_STORAGE[name](address)
+        (USERS_OF_STORAGE | SOURCES_OF_IMAGES)[name](address)
     assert list(tmp_path.iterdir()) == []
 
 

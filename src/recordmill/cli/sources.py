@@ -15,11 +15,11 @@ KINDS = ("folder", "labels", "list", "table", "pairs")
 def create_source(args: argparse.Namespace) -> Any:
     """Create the source from the path and the options on the command line."""
     import recordmill as rm
-    from recordmill.packing.sources import check_exists, detect_source_kind
+    from recordmill.packing.sources import detect_source_kind, find_source
 
     if args.source == "-":
         return _create_path_list_source(args)
-    check_exists(args.source)
+    find_source(args.source)
     kind = args.kind or detect_source_kind(args.source)
     _check_options_have_effect(args, kind)
     if kind == "folder":

@@ -9,7 +9,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill import _core
 from recordmill.packing.sources.base import Items
 
 # Source position of each record, in the order of the output. None means that records keep the order of the source.
@@ -45,6 +44,8 @@ COPY_LIMITS = ChunkLimits(512, 2 << 20)
 # Chunk limits for images that are decoded. These limits are smaller, because decoding takes longer and needs more
 # memory than copying. Small chunks can be divided evenly among the workers.
 DECODE_LIMITS = ChunkLimits(64, 1 << 20)
+# Chunk limits for remote files. All files of a chunk are requested at the same time.
+REMOTE_LIMITS = ChunkLimits(256, 16 << 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,8 @@ class Chunk:
     start: int
     stop: int
     items: Items
-    # One checksum per image file, computed from its size and modification time before the file was read.
+    # One checksum per image file, computed from its size and modification time (remote files: size and version)
+    # before the file was read.
     stamps: NDArray[np.int64]
 
 
@@ -84,8 +86,8 @@ class ChunkQueue:
                 return None
             stop = min(start + self._num_candidates, start + self._limits.num_items, self._stop)
             candidates = self._items.take(slice(start, stop) if self._order is None else self._order[start:stop])
-            count, stamps = _core.count_fitting(candidates.paths(), self._limits.num_bytes)
+            count, stamps = candidates.count_fitting(self._limits.num_bytes)
             self._next, self._num_candidates = start + count, 2 * count + 1
             self.num_taken += 1
             chosen = candidates.take(slice(0, count))
-            return Chunk(self.num_taken - 1, start, start + count, chosen, np.asarray(stamps))
+            return Chunk(self.num_taken - 1, start, start + count, chosen, stamps)

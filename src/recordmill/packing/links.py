@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 from recordmill.packing.sources.base import Items
+from recordmill.storage.addresses import is_address
 
 # Every cause that `find_files_outside_folder` returns starts with this text.
 OUTSIDE = "the file is outside the image folder"
@@ -20,7 +21,7 @@ def find_files_outside_folder(items: Items) -> dict[int, tuple[str, str]]:
 
 
 def _find_paths_outside(root: str, paths: list[str]) -> Iterator[tuple[int, tuple[str, str]]]:
-    if not root:
+    if not root or is_address(root):
         return
     real_root = os.path.join(os.path.realpath(root), "")
     # Resolve each folder once, and a file only if it is a link, because resolving every file would be slow.

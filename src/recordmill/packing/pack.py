@@ -166,7 +166,8 @@ def pack(  # noqa: PLR0913 (the options of one command)
         is always ignored. Use this only for the lock of a process on another machine, if you know that this process no
         longer runs.
     storage_options : mapping of str to object, optional
-        Settings for a destination such as ``s3://bucket/train``, as in `open`.
+        Settings for addresses such as ``s3://bucket/train``, as in `open`: those of the destination, and of a source
+        that is a path.
 
     Returns
     -------
@@ -177,7 +178,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
     InputError, MissingInputError, LabelError, ImageError
         If the source, a label or an image does not exist or cannot be used. No shard is written.
     UnsupportedPathError
-        If `source` is an address, or the addresses of `destination` are not supported.
+        If the addresses of the source or the destination are not supported.
     OutputExistsError
         If a shard with one of the new names exists and `overwrite` is False.
     DestinationLockedError
@@ -242,7 +243,7 @@ def pack(  # noqa: PLR0913 (the options of one command)
     destination = check_destination(destination)
     format_ = choose_format(destination, format)
     if isinstance(source, str | os.PathLike):
-        source = detect_source(source)
+        source = detect_source(source, storage_options)
     if isinstance(source, Source):
         if schema is not None:
             raise ValueError("schema is only supported for examples; a source of files determines its own schema")

@@ -15,6 +15,7 @@ from recordmill.formats.registry import get_payload
 from recordmill.packing.chunks import (
     COPY_LIMITS,
     DECODE_LIMITS,
+    REMOTE_LIMITS,
     Chunk,
     ChunkQueue,
     Order,
@@ -146,7 +147,8 @@ class ShardPacker:
         """Create a queue of chunks for a range of the output order."""
         images = self.builder.options
         decodes = images.recoding is not None or images.mask == "raw" or images.check == "decode"
-        return ChunkQueue(self.items, self.order, span, DECODE_LIMITS if decodes else COPY_LIMITS)
+        limits = REMOTE_LIMITS if self.builder.storage.is_remote else DECODE_LIMITS if decodes else COPY_LIMITS
+        return ChunkQueue(self.items, self.order, span, limits)
 
     def run(self, tasks: list[ShardTask], progress: Progress) -> None:
         """Process all tasks, and finish their shards."""
@@ -225,7 +227,7 @@ class FilePacker:
         )
         if self.outputs.max_shard_bytes is None:
             self._check_shard_count()
-        builder = RecordBuilder(self.format.name, codec.name, names, schema, self.images)
+        builder = RecordBuilder(self.format.name, codec.name, names, schema, self.images, self.items.storage)
         run = describe_run(
             self.items, self.format.name, codec.name, self.outputs, self.records, self.images, self.options, seed
         )

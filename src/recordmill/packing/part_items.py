@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill import _core
 from recordmill.concurrency.threads import map_range
 from recordmill.packing.chunks import Order
 from recordmill.packing.sources.base import Items
@@ -52,21 +51,21 @@ def select_part(items: Items, order: Order, span: range) -> PartItems:
     part = items.take(slice(span.start, span.stop) if order is None else rows)
     part = replace(
         part,
-        root=os.path.abspath(items.root),
-        mask_root=os.path.abspath(items.mask_root),
+        root=items.root if items.storage.is_remote else os.path.abspath(items.root),
+        mask_root=items.mask_root if items.storage.is_remote else os.path.abspath(items.mask_root),
         # If the source has no root folder, its files may lie anywhere.
         allow_outside=items.allow_outside or not items.root,
         origin=items.origin,
         lines=None if items.lines is None else [items.lines[row] for row in rows.tolist()],
     )
-    return PartItems(part, rows.astype(np.int64), _compute_stamps(part.paths()))
+    return PartItems(part, rows.astype(np.int64), _compute_stamps(part))
 
 
-def _compute_stamps(paths: list[str]) -> NDArray[np.uint32]:
-    size = max(-(-len(paths) // _STAMP_THREADS), 256)
-    count = -(-len(paths) // size)
+def _compute_stamps(items: Items) -> NDArray[np.uint32]:
+    size = max(-(-len(items) // _STAMP_THREADS), 256)
+    count = -(-len(items) // size)
     stamps = map_range(
-        lambda part: np.asarray(_core.count_fitting(paths[part * size : (part + 1) * size], 1 << 62)[1]),
+        lambda part: items.take(slice(part * size, (part + 1) * size)).count_fitting(1 << 62)[1],
         count,
         _STAMP_THREADS,
     )

@@ -46,10 +46,11 @@ from recordmill.packing.part_record import (
 from recordmill.packing.plan import PackPlan
 from recordmill.packing.progress import Progress
 from recordmill.packing.resume import decode_numbers, encode_numbers, find_versions
+from recordmill.packing.sources.base import add_remote_files
 from recordmill.packing.workers import ShardTask
 from recordmill.shards.dataset_output import DatasetOutput
 from recordmill.shards.output import RecordSink, RollingSink, ShardOutput, SingleShardSink, check_output_compression
-from recordmill.storage.addresses import is_address
+from recordmill.storage.addresses import describe_path, is_address
 from recordmill.storage.compression import SUFFIXES
 from recordmill.suggestions import suggest_arguments
 
@@ -142,7 +143,8 @@ def _load_items(plan: PackPlan, part: int) -> PartItems | None:
     if not plan.items_file:
         return None
     try:
-        return parse_part(bytes(plan.choose_storage().open([path]).read(start, stop - start)))
+        part_items = parse_part(bytes(plan.choose_storage().open([path]).read(start, stop - start)))
+        return replace(part_items, items=add_remote_files(part_items.items, None))
     except FileNotFoundError:
         if _load_committed_manifest(plan) is not None:
             return None
@@ -191,7 +193,7 @@ def _check_unchanged(part: int, items: PartItems, stamps: NDArray[np.uint32]) ->
         raise ResumeError(
             f"part {part} cannot be resumed: an image has changed since the part was packed",
             kind="changed_input",
-            shard=items.items.paths()[int(changed[0])],
+            shard=describe_path(items.items.paths()[int(changed[0])]),
             hint="restore the image, or make the plan without resume=True to start again",
         )
 
@@ -211,9 +213,9 @@ class _PartWriter:
         plan = self._plan
         try:
             sink = self._create_record_sink()
-            packer = ShardPacker(
-                self._items.items, None, plan.builder, self._options, check_chunk=self._check_images_unchanged
-            )
+            items, check = self._items.items, self._check_images_unchanged
+            builder = replace(plan.builder, storage=items.storage)
+            packer = ShardPacker(items, None, builder, self._options, check_chunk=check)
             task = ShardTask(packer.create_queue(range(len(self._items.items))), sink)
             packer.run([task], Progress(None, False))
             self._rename_shards()
@@ -274,7 +276,7 @@ class _PartWriter:
                 "the image has changed since the plan was made",
                 kind="changed_input",
                 part=self._part,
-                shard=chunk.items.paths()[int(changed[0])],
+                shard=describe_path(chunk.items.paths()[int(changed[0])]),
                 hint="restore the image, or make the plan again with resume=True to keep the packed parts",
             )
 

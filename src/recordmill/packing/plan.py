@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
 from recordmill.datasets.lock import WriterLock
@@ -110,7 +110,9 @@ class PackPlan:
         WriteError
             If the file cannot be written.
         """
-        content = asdict(self) | {"builder": asdict(self.builder) | {"schema": self.builder.schema.to_json()}}
+        builder = asdict(self.builder) | {"schema": self.builder.schema.to_json()}
+        del builder["storage"]
+        content = asdict(self) | {"builder": builder}
         write_file_atomically(LOCAL, os.fspath(path), json.dumps({"version": _VERSION} | content).encode())
 
     @classmethod
@@ -181,7 +183,8 @@ def plan_pack(source: Source | str | os.PathLike[str], destination: str | os.Pat
     Parameters
     ----------
     source : Source or path
-        Source of image files, as in `pack`. All machines that pack parts must find the files under the same paths.
+        Source of image files, as in `pack`. All machines that pack parts must find the files under the same paths. For
+        addresses, each process takes the settings from its environment, so that the plan contains no secrets.
     destination : path
         Prefix of the shard names, as in `pack`. All machines that pack parts must reach it under the same absolute
         path.
@@ -232,6 +235,11 @@ def plan_pack(source: Source | str | os.PathLike[str], destination: str | os.Pat
             expected="a Source or a path",
             found=type(source).__name__,
             hint="use pack() or ShardWriter to write examples",
+        )
+    if source.storage_options is not None:
+        raise ValueError(
+            "plan_pack() does not support a source with storage_options: a plan contains no secrets, so set the "
+            "environment variables of the store on all machines instead"
         )
     packer = FilePacker(
         source.rows(),
@@ -285,7 +293,7 @@ def _write_plan(packer: FilePacker, seed: int | None) -> PackPlan:
         lock,
         items_file,
         offsets,
-        run.builder,
+        replace(run.builder, storage=LOCAL),
         outputs,
         packer.options.on_error,
         packer.items.classes,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -31,7 +31,13 @@ from recordmill.packing.record_schema import FeatureNames
 from recordmill.packing.sources.base import Items, take_rows
 from recordmill.schema import Feature, Schema
 from recordmill.shards.output import FramedRecords, frame_columns, frame_payloads
+from recordmill.storage.addresses import describe_path
+from recordmill.storage.base import Storage
+from recordmill.storage.local import LOCAL
 from recordmill.types import Ragged
+
+if TYPE_CHECKING:
+    from recordmill.storage.remote import RemoteStorage
 
 # Maps the row of each failed item in a chunk to (path, cause).
 Failures = dict[int, tuple[str, str]]
@@ -50,7 +56,8 @@ class ChunkRecords:
 class RecordBuilder:
     """Builds records from items. Picklable, because it is sent to worker processes.
 
-    The schema lists the features of `names` in order, then the further features of the source.
+    The schema lists the features of `names` in order, then the further features of the source. The image and mask
+    files are read from `storage`.
     """
 
     format: str
@@ -58,16 +65,15 @@ class RecordBuilder:
     names: FeatureNames
     schema: Schema
     options: ImageOptions
+    storage: Storage = field(default=LOCAL, compare=False)
 
     def build(self, items: Items) -> ChunkRecords:
         """Build the records of items. Items whose files cannot be used are skipped and listed in `failures`."""
         unusable = find_files_outside_folder(items) | self._find_too_large_file(items)
-        if not unusable:
-            return self._build_records(items)
         rows = np.array([row for row in range(len(items)) if row not in unusable], np.int64)
-        records = self._build_records(items.take(rows))
-        failures = {int(rows[row]): failure for row, failure in records.failures.items()}
-        return replace(records, failures=unusable | failures)
+        records = self._build_records(items.take(rows) if unusable else items)
+        failures = unusable | {int(rows[row]): failure for row, failure in records.failures.items()}
+        return replace(records, failures={row: (describe_path(path), cause) for row, (path, cause) in failures.items()})
 
     def _find_too_large_file(self, items: Items) -> Failures:
         """Return a failure if a file is too large for the format.
@@ -78,7 +84,7 @@ class RecordBuilder:
             return {}
         path, most = items.paths()[0], get_format(self.format).framing.max_payload_bytes
         with contextlib.suppress(OSError):
-            num_bytes = os.path.getsize(path)
+            num_bytes = os.path.getsize(path) if items.sizes is None else int(items.sizes[0])
             if num_bytes > most:
                 cause = f"the file has {num_bytes:,} bytes, but {self.format} stores at most {most:,} bytes per record"
                 return {0: (path, cause)}
@@ -104,7 +110,8 @@ class RecordBuilder:
         """True if image files are copied into the records without decoding."""
         options = self.options
         reads_pixels = options.recoding is not None or options.check in ("header", "decode") or options.keep_shape
-        return not reads_pixels and self.names.mask is None and PAYLOADS[self.payload].kind is not None
+        has_plain_files = not self.storage.is_remote and self.names.mask is None
+        return not reads_pixels and has_plain_files and PAYLOADS[self.payload].kind is not None
 
     def _copy_files(self, items: Items) -> FramedRecords | None:
         """Read files directly into their records; return None if a file is not an image."""
@@ -165,7 +172,10 @@ class RecordBuilder:
         return files, [None] * len(files), []
 
     def _read_image_files(self, paths: list[str], failures: Failures) -> Ragged:
-        files = _read_files(paths, failures)
+        if self.storage.is_remote:
+            files = _read_remote_files(cast("RemoteStorage", self.storage), paths, failures)
+        else:
+            files = _read_files(paths, failures)
         if self.options.check != "none":
             for row in _find_non_images(files):
                 failures.setdefault(row, (paths[row], _describe_non_image(files[row])))
@@ -224,6 +234,23 @@ def _read_files(paths: list[str], failures: Failures) -> Ragged:
                 failures.setdefault(row, (path, error.strerror or str(error)))
                 rows.append(b"")
         return Ragged.from_rows(rows)
+
+
+def _read_remote_files(storage: RemoteStorage, paths: list[str], failures: Failures) -> Ragged:
+    """Request all files at once; add a failure and an empty row for each file that does not exist."""
+    requests = [storage.request_file(path) for path in paths]
+    rows: list[bytes] = []
+    try:
+        for row, request in enumerate(requests):
+            try:
+                rows.append(request.result())
+            except FileNotFoundError as error:
+                failures.setdefault(row, (paths[row], error.strerror or str(error)))
+                rows.append(b"")
+    finally:
+        for request in requests:
+            request.cancel()
+    return Ragged.from_rows(rows)
 
 
 def _recode_images(

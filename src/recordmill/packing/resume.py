@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recordmill import _core
 from recordmill.decode.pillow import import_pillow
 from recordmill.errors import ResumeError
 from recordmill.packing.chunks import Order
@@ -25,6 +24,7 @@ from recordmill.packing.options import ImageOptions, OutputOptions, RecordOption
 from recordmill.packing.records import RecordBuilder
 from recordmill.packing.sources.base import Items
 from recordmill.shards.output import ShardOutput
+from recordmill.storage.addresses import describe_path
 from recordmill.storage.base import Storage, write_file_atomically
 from recordmill.types import Ragged
 
@@ -151,13 +151,13 @@ def digest_of_run(description: Mapping[str, Any]) -> str:
 
 def check_unchanged(shard: FinishedShard, items: Items, order: Order) -> None:
     """Raise ResumeError if an image of a finished shard has changed since it was read."""
-    paths = items.take(slice(shard.start, shard.stop) if order is None else order[shard.start : shard.stop]).paths()
-    changed = np.flatnonzero(np.asarray(_core.count_fitting(paths, 1 << 62)[1]) != decode_numbers(shard.stamps))
+    packed = items.take(slice(shard.start, shard.stop) if order is None else order[shard.start : shard.stop])
+    changed = np.flatnonzero(packed.count_fitting(1 << 62)[1] != decode_numbers(shard.stamps))
     if len(changed):
         raise ResumeError(
             "the interrupted run cannot be resumed: an image has changed since it was packed",
             kind="changed_input",
-            shard=paths[int(changed[0])],
+            shard=describe_path(packed.paths()[int(changed[0])]),
             hint="restore the image, or pack without resume=True to start again",
         )
 

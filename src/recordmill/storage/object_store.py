@@ -258,9 +258,9 @@ class ObjectStore:
     def _create_store(self, api: Any, max_retries: int) -> Any:
         try:
             return create_store(api, self.root, self._options, max_retries)
-        except MissingExtraError:
+        except (MissingExtraError, KeyboardInterrupt, SystemExit):
             raise
-        except Exception as error:  # noqa: BLE001 (also those of providers of credentials)
+        except BaseException as error:  # noqa: BLE001 (also PanicException, and those of providers of credentials)
             raise OptionsError(describe_cause(str(error), 0, None)) from None
 
     def _send_interruptibly(self, send: Callable[[Any, Any], T], api: Any, store: Any) -> T:

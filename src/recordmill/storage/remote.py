@@ -33,6 +33,8 @@ Ints = NDArray[np.int64]
 _MAX_GAP_BYTES = 128 << 10
 # Ranges in the cache are read together if the gap between them has at most this many bytes.
 _MAX_CACHED_GAP_BYTES = 8 << 10
+# Above this number of objects of one folder, listing the folder takes fewer requests than asking for each object.
+_MAX_HEADS = 32
 _HAS_MAGIC = re.compile(r"[*?[]")
 
 
@@ -96,6 +98,26 @@ class RemoteStorage:
         for path, request in requests:
             with contextlib.suppress(FileNotFoundError):
                 self._infos[path] = request.result()
+
+    def find_objects(self, paths: Sequence[str]) -> list[ObjectInfo | None]:
+        """Return the properties of many objects; None for those that do not exist."""
+        folders: dict[str, list[str]] = {}
+        for path in paths:
+            if path not in self._infos:
+                folders.setdefault(path.rpartition("/")[0], []).append(path)
+        large = [folder for folder, names in folders.items() if len(names) > _MAX_HEADS]
+        requests = [self._find_store(folder)[0].submit(self._list_folder, folder) for folder in large]
+        listed = {folder for folder, request in zip(large, requests, strict=True) if request.result() is not None}
+        self._find_infos([path for folder, names in folders.items() if folder not in listed for path in names])
+        return [self._infos.get(path) for path in paths]
+
+    def list_recursively(self, folder: str) -> list[str]:
+        """Return the names of all objects in a folder and its subfolders, relative to the folder, in any order."""
+        store, key = self._find_store(folder)
+        infos, _ = store.list(key, recursive=True)
+        found = {name[len(key) :].lstrip("/"): info for name, info in infos.items() if name != key}
+        self._infos |= {f"{folder}/{name}": info for name, info in found.items()}
+        return list(found)
 
     def _expand_pattern(self, pattern: str) -> list[str]:
         key = split_address(pattern).key
@@ -205,6 +227,11 @@ class RemoteStorage:
         info = self._find_info(path) if self._keeps_listings else None
         store, key = self._find_store(path)
         return store.get(key, info)
+
+    def request_file(self, path: str) -> Future[bytes]:
+        """Request a whole object, without waiting for it."""
+        store, key = self._find_store(path)
+        return store.submit(store.get, key)
 
     def request(self, path: str, start: int, stop: int) -> Future[memoryview]:
         """Request a range of an object, without waiting for it."""

@@ -5,16 +5,25 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recordmill import _core
 from recordmill.errors import MissingInputError
-from recordmill.storage.addresses import check_local_path
+from recordmill.storage.addresses import check_path, describe_path, is_address
+from recordmill.storage.base import Storage
+from recordmill.storage.choose import StorageOptions, choose_storage
+from recordmill.storage.local import LOCAL
 from recordmill.types import Ragged
+
+if TYPE_CHECKING:
+    from recordmill.storage.object_store import ObjectInfo
+    from recordmill.storage.remote import RemoteStorage
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 Labels = NDArray[Any] | Ragged
@@ -27,6 +36,8 @@ class Source(ABC):
     Subclasses are frozen dataclasses that implement `read_items`.
     """
 
+    storage_options: StorageOptions = None
+
     @abstractmethod
     def read_items(self) -> Items:
         """Read the list of items.
@@ -38,7 +49,7 @@ class Source(ABC):
 
     @cached_property
     def _items(self) -> Items:
-        return self.read_items()
+        return add_remote_files(self.read_items(), self.storage_options)
 
     def rows(self) -> Items:
         """Return all items as columns. The first call reads the source, later calls return the same object.
@@ -115,6 +126,11 @@ class Items:
         Whether links may lead to files outside `root` and `mask_root`.
     classes : list of str, optional
         Names of the classes, in the order of the label numbers.
+    storage : Storage
+        Storage of the files.
+    sizes, stamps : ndarray of int64, optional
+        Only for remote files: the size of each image file in bytes, 0 if it does not exist, and a checksum that changes
+        if the file is replaced.
     """
 
     names: list[str]
@@ -128,6 +144,9 @@ class Items:
     lines: Sequence[int] | None = None
     allow_outside: bool = True
     classes: list[str] | None = None
+    storage: Storage = LOCAL
+    sizes: NDArray[np.int64] | None = None
+    stamps: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         """Return the number of items."""
@@ -160,6 +179,27 @@ class Items:
         """
         return _join_paths(self.mask_root, self.masks or [])
 
+    def count_fitting(self, max_bytes: int) -> tuple[int, NDArray[np.int64]]:
+        """Return how many of the first files have a total size of at most `max_bytes`, at least 1; and their stamps.
+
+        Parameters
+        ----------
+        max_bytes : int
+            Maximum total size in bytes. A missing file counts as 0 bytes.
+
+        Returns
+        -------
+        count : int
+        stamps : ndarray of int64, shape (count,)
+            A checksum of the size and modification time of each file, or of its size and version if it is remote.
+        """
+        if self.sizes is None or self.stamps is None:
+            count, stamps = _core.count_fitting(self.paths(), max_bytes)
+            return count, np.asarray(stamps)
+        count = int(np.searchsorted(np.cumsum(self.sizes), max_bytes, side="right"))
+        count = min(max(count, 1), len(self))
+        return count, self.stamps[:count]
+
     def describe_origin(self, position: int) -> str | None:
         """Return the file and the line that list an item, for error messages.
 
@@ -178,7 +218,7 @@ class Items:
         return f"{self.origin}, line {self.lines[position]}"
 
     def take(self, rows: Rows) -> Items:
-        """Return the items at the given positions. Line numbers are dropped.
+        """Return the items at the given positions. Line numbers and the storage are dropped.
 
         Parameters
         ----------
@@ -198,16 +238,50 @@ class Items:
             mask_root=self.mask_root,
             extra={name: take_rows(values, rows) for name, values in self.extra.items()},
             allow_outside=self.allow_outside,
+            sizes=None if self.sizes is None else self.sizes[rows],
+            stamps=None if self.stamps is None else self.stamps[rows],
         )
 
 
-def check_exists(path: str | os.PathLike[str]) -> str:
-    """Return the path of a source as str; raise MissingInputError if there is no such file or folder."""
-    name = check_local_path(path)
-    if not os.path.exists(name):
-        hint = f"check the spelling and the working directory, {os.getcwd()}"
-        raise MissingInputError(f"{name} does not exist", kind="missing_source", shard=name, hint=hint)
-    return name
+def find_source(path: str | os.PathLike[str], options: StorageOptions = None) -> tuple[str, Storage]:
+    """Return the path of a source as str, and its storage; raise MissingInputError if it does not exist."""
+    name = check_path(path)
+    storage = choose_storage([name], options)
+    exists = storage.exists(name) or is_folder(name, storage) if storage.is_remote else os.path.exists(name)
+    if not exists:
+        place = "" if storage.is_remote else f" and the working directory, {os.getcwd()}"
+        shown, hint = describe_path(name), f"check the spelling{place}"
+        raise MissingInputError(f"{shown} does not exist", kind="missing_source", shard=shown, hint=hint)
+    return name, storage
+
+
+def is_folder(path: str, storage: Storage) -> bool:
+    """Return True for an existing folder. A remote folder exists if it contains objects."""
+    return bool(storage.list_names(path)) if storage.is_remote else os.path.isdir(path)
+
+
+def read_text(path: str, storage: Storage) -> str:
+    """Return the content of a UTF-8 file; all line breaks become a newline character."""
+    text = storage.read(path).decode("utf-8-sig")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def add_remote_files(items: Items, options: StorageOptions) -> Items:
+    """If the files of the items are remote, add their storage, sizes and stamps."""
+    if not is_address(items.root or next(iter(items.names), "")):
+        return items
+    paths = items.paths()
+    storage = items.storage if items.storage.is_remote else choose_storage(paths[:1], options)
+    infos = cast("RemoteStorage", storage).find_objects(paths)
+    sizes = np.array([0 if info is None else info.num_bytes for info in infos], np.int64)
+    stamps = np.array([0 if info is None else _compute_stamp(info) for info in infos], np.int64)
+    # The new storage does not keep the properties of all files, which `storage` has received.
+    return replace(items, storage=choose_storage(paths[:1], options), sizes=sizes, stamps=stamps)
+
+
+def _compute_stamp(info: ObjectInfo) -> int:
+    # Listings and other responses round the time differently, so it is only used without a version, in seconds.
+    return _core.crc32c(f"{info.num_bytes} {info.version or info.modified_ns // 10**9}".encode())
 
 
 def take_rows(values: Any, rows: Rows) -> Any:
@@ -222,4 +296,7 @@ def _join_paths(root: str, names: list[str]) -> list[str]:
     if not root:
         return names
     prefix = root if root.endswith(os.sep) else root + os.sep
-    return [name if name.startswith(os.sep) else prefix + name for name in names]
+    if not is_address(root):
+        return [name if name.startswith(os.sep) else prefix + name for name in names]
+    encode = quote if root.startswith(("https://", "http://")) else str
+    return [name if name.startswith("/") or is_address(name) else prefix + encode(name) for name in names]

@@ -7,8 +7,7 @@ import io
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +15,10 @@ from numpy.typing import NDArray
 
 from recordmill.errors import ImageError, LabelError
 from recordmill.formats.recordio.lst import read_image_list
-from recordmill.packing.sources.base import Items, Source, check_exists
+from recordmill.packing.sources.base import Items, Source, find_source, read_text
+from recordmill.storage.addresses import describe_path, is_address
+from recordmill.storage.base import Storage
+from recordmill.storage.choose import StorageOptions
 from recordmill.suggestions import suggest_constructor_arguments
 
 # A label fits into int64 if it is at least -_LABEL_LIMIT and less than _LABEL_LIMIT.
@@ -43,6 +45,8 @@ class LabelFile(Source):
         Whether names and links may lead to files outside `root`.
     allow_duplicates : bool
         Whether a file may be listed more than once.
+    storage_options : mapping of str to object, optional
+        Settings for addresses such as ``s3://bucket/photos``, as in `open`.
 
     Raises
     ------
@@ -62,6 +66,7 @@ class LabelFile(Source):
     root: str | os.PathLike[str] | None = None
     allow_outside: bool = False
     allow_duplicates: bool = False
+    storage_options: StorageOptions = field(default=None, repr=False)
 
     def read_items(self) -> Items:
         """Read the images in the order of the file.
@@ -70,11 +75,12 @@ class LabelFile(Source):
         -------
         Items
         """
-        origin = check_exists(self.labels)
+        path, storage = find_source(self.labels, self.storage_options)
+        origin = describe_path(path)
         names: list[str] = []
         labels: list[int | float] = []
         lines: list[int] = []
-        for number, line in enumerate(_read_json_lines(origin), 1):
+        for number, line in enumerate(_read_json_lines(path, storage), 1):
             for name, label in _parse_json_line(line, origin, number):
                 names.append(name)
                 labels.append(_check_name_and_label(name, label, origin, number))
@@ -95,13 +101,13 @@ class _JsonMembers(list[tuple[str, Any]]):
 _DECODER = json.JSONDecoder(object_pairs_hook=_JsonMembers)
 
 
-def _read_json_lines(path: str) -> list[str]:
+def _read_json_lines(path: str, storage: Storage) -> list[str]:
     """Return the lines of a file, except blank lines at its end."""
     try:
-        text = Path(path).read_text("utf-8-sig")
+        text = read_text(path, storage)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise _label_line_error(path, line, "UTF-8 text", "other bytes") from None
+        raise _label_line_error(describe_path(path), line, "UTF-8 text", "other bytes") from None
     return text.rstrip().split("\n") if text.strip() else []
 
 
@@ -163,6 +169,8 @@ class ListFile(Source):
         Whether paths and links may lead to files outside `root`.
     allow_duplicates : bool
         Whether a file may be listed more than once.
+    storage_options : mapping of str to object, optional
+        Settings for addresses such as ``s3://bucket/photos``, as in `open`.
 
     Raises
     ------
@@ -178,6 +186,7 @@ class ListFile(Source):
     root: str | os.PathLike[str] | None = None
     allow_outside: bool = False
     allow_duplicates: bool = False
+    storage_options: StorageOptions = field(default=None, repr=False)
 
     def read_items(self) -> Items:
         """Read the images in the order of the list.
@@ -186,9 +195,10 @@ class ListFile(Source):
         -------
         Items
         """
-        origin = check_exists(self.path)
-        images = read_image_list(Path(origin).read_bytes(), origin)
-        root = (os.path.dirname(origin) or os.curdir) if self.root is None else os.fspath(self.root)
+        path, storage = find_source(self.path, self.storage_options)
+        origin = describe_path(path)
+        images = read_image_list(storage.read(path), origin)
+        root = (os.path.dirname(path) or os.curdir) if self.root is None else os.fspath(self.root)
         _check_names(images.names, images.lines, origin, None if self.allow_outside else root, self.allow_duplicates)
         return Items(
             images.names,
@@ -265,6 +275,8 @@ class Table(Source):
         Whether file names and links may lead to files outside `root`.
     allow_duplicates : bool
         Whether a file may be listed more than once.
+    storage_options : mapping of str to object, optional
+        Settings for addresses such as ``s3://bucket/photos``, as in `open`.
 
     Raises
     ------
@@ -287,6 +299,7 @@ class Table(Source):
     delimiter: str | None = None
     allow_outside: bool = False
     allow_duplicates: bool = False
+    storage_options: StorageOptions = field(default=None, repr=False)
 
     def read_items(self) -> Items:
         """Read the images in the order of the table.
@@ -295,8 +308,9 @@ class Table(Source):
         -------
         Items
         """
-        origin = check_exists(self.path)
-        header, rows, lines = self._read_table_rows(origin)
+        path, storage = find_source(self.path, self.storage_options)
+        origin = describe_path(path)
+        header, rows, lines = self._read_table_rows(path, storage)
         width = len(header) if header else len(rows[0]) if rows else 0
         image = _find_column_or_default(self.image, header, width, _IMAGE_HEADERS, 0, origin)
         label_columns = self._find_label_columns(header, width, origin)
@@ -310,7 +324,7 @@ class Table(Source):
                     f"{len(row)} columns: {row}"[:120],
                 )
         names = [row[image].strip() for row in rows]
-        root = (os.path.dirname(origin) or os.curdir) if self.root is None else os.fspath(self.root)
+        root = (os.path.dirname(path) or os.curdir) if self.root is None else os.fspath(self.root)
         _check_names(names, lines, origin, None if self.allow_outside else root, self.allow_duplicates)
         texts = [row[column].strip() for row in rows for column in label_columns]
         classes = None if self.classes is None else sorted(set(texts)) if self.classes == "auto" else list(self.classes)
@@ -332,14 +346,14 @@ class Table(Source):
             classes=classes if labels is not None else None,
         )
 
-    def _read_table_rows(self, origin: str) -> tuple[list[str], list[list[str]], list[int]]:
+    def _read_table_rows(self, path: str, storage: Storage) -> tuple[list[str], list[list[str]], list[int]]:
         """Return the column names, the rows, and the line number of each row."""
-        delimiter = self.delimiter or ("\t" if origin.lower().endswith(_TAB_SUFFIXES) else ",")
+        delimiter = self.delimiter or ("\t" if path.lower().endswith(_TAB_SUFFIXES) else ",")
         try:
-            text = Path(origin).read_bytes().decode("utf-8-sig")
+            text = storage.read(path).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = error.object[: error.start].count(b"\n") + 1
-            raise _table_line_error(origin, line, "UTF-8 text", "other bytes") from None
+            raise _table_line_error(describe_path(path), line, "UTF-8 text", "other bytes") from None
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         rows: list[list[str]] = []
         lines: list[int] = []
@@ -349,7 +363,7 @@ class Table(Source):
                     rows.append(row)
                     lines.append(reader.line_num)
         except csv.Error as error:
-            raise _table_line_error(origin, reader.line_num, "a row of the table", str(error)) from None
+            raise _table_line_error(describe_path(path), reader.line_num, "a row of the table", str(error)) from None
         header = [name.strip() for name in rows.pop(0)] if self.header and rows else []
         return header, rows, lines[1:] if header else lines
 
@@ -507,18 +521,24 @@ def _may_change_when_normalized(name: str) -> bool:
 
 def _check_inside_folder(root: str, names: Sequence[str], lines: Sequence[int], origin: str) -> None:
     # Check only absolute names and names with "..". Other names cannot leave the folder, and resolving is slow.
-    suspects = [row for row, name in enumerate(names) if name.startswith(os.sep) or ".." in name]
+    is_remote = is_address(root)
+    suspects = [
+        row
+        for row, name in enumerate(names)
+        if name.startswith(os.sep) or ".." in name or (is_remote and is_address(name))
+    ]
     # The root may be a symbolic link. An image is accepted if its path begins with the root, either before or after all
     # links are resolved. `pack` later checks that links below the root do not lead outside.
-    folders = [(resolve, os.path.join(resolve(root), "")) for resolve in (os.path.abspath, os.path.realpath)]
+    resolvers = (os.path.normpath,) if is_remote else (os.path.abspath, os.path.realpath)
+    folders = [(resolve, os.path.join(resolve(root), "")) for resolve in resolvers]
     for row in suspects:
-        path = os.path.join(root, names[row])
+        path = names[row] if is_address(names[row]) else os.path.join(root, names[row])
         if not any(resolve(path).startswith(folder) for resolve, folder in folders):
             raise ImageError(
                 f"line {lines[row]} lists an image outside the image folder",
                 kind="outside_root",
                 shard=origin,
-                expected=f"a path inside {root}",
-                found=names[row],
+                expected=f"a path inside {describe_path(root)}",
+                found=describe_path(names[row]),
                 hint="pass allow_outside=True if this is intended",
             )
