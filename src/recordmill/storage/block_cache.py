@@ -146,14 +146,23 @@ class BlockCache:
         return self._locks.setdefault((folder, group), Lock())
 
     def has_verified(
-        self, name: str, info: ObjectInfo, starts: NDArray[np.int64], stops: NDArray[np.int64]
+        self,
+        name: str,
+        info: ObjectInfo,
+        starts: NDArray[np.int64],
+        stops: NDArray[np.int64],
+        *,
+        check_files: bool = True,
     ) -> NDArray[np.bool_]:
         """Return a mask of ranges of a file: True if a range is cached, and verified by this process.
 
-        Files of the cache that have changed since they were verified do not count.
+        With `check_files`, files of the cache that have changed since they were verified do not count.
         """
         verified = self._verified.get(self._folders.get((name, info), ""))
-        return np.zeros(len(starts), bool) if verified is None else verified.find(starts, stops)
+        if verified is None:
+            return np.zeros(len(starts), bool)
+        is_verified = verified.find(starts, stops)
+        return verified.find_unchanged(starts, stops, is_verified) if check_files else is_verified
 
     def locate(self, name: str, info: ObjectInfo, start: int, stop: int) -> Iterator[tuple[int, FilePart]]:
         """Split a range at block boundaries; yield the start and the cache location of each piece.
@@ -354,18 +363,25 @@ class _VerifiedPieces:
         return is_new
 
     def find(self, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return a mask of the ranges that consist of verified pieces of unchanged block files."""
+        """Return a mask of the ranges that consist of verified pieces."""
         first, last = (starts // _PIECE_BYTES).tolist(), (-(-stops // _PIECE_BYTES)).tolist()
         pairs = zip(first, last, strict=True)
-        is_found = np.fromiter((0 not in self._is_verified[start:stop] for start, stop in pairs), bool, len(starts))
-        blocks = (starts // BLOCK_BYTES).tolist(), (-(-stops // BLOCK_BYTES)).tolist()
-        is_unchanged: dict[int, bool] = {}
-        for row in np.flatnonzero(is_found).tolist():
-            for number in range(blocks[0][row], blocks[1][row]):
-                if number not in is_unchanged:
-                    is_unchanged[number] = self._is_unchanged(number)
-                is_found[row] &= is_unchanged[number]
-        return is_found
+        return np.fromiter((0 not in self._is_verified[start:stop] for start, stop in pairs), bool, len(starts))
+
+    def find_unchanged(
+        self, starts: NDArray[np.int64], stops: NDArray[np.int64], chosen: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Return a mask of the chosen ranges whose block files have not changed since they were verified."""
+        first, last = (starts // BLOCK_BYTES).tolist(), (-(-stops // BLOCK_BYTES)).tolist()
+        rows = np.flatnonzero(chosen).tolist()
+        numbers = {number for row in rows for number in range(first[row], last[row])}
+        changed = {number for number in numbers if not self._is_unchanged(number)}
+        if not changed:
+            return chosen
+        is_unchanged = chosen.copy()
+        for row in rows:
+            is_unchanged[row] = changed.isdisjoint(range(first[row], last[row]))
+        return is_unchanged
 
     def _is_unchanged(self, number: int) -> bool:
         try:

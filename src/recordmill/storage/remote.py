@@ -260,7 +260,9 @@ class RemoteStorage:
     def request_ahead(self, path: str, starts: Ints, stops: Ints) -> list[RequestedRange]:
         """Request ranges of an object that will be read soon, except those in the cache."""
         if self.cache is not None:
-            missing = ~self.cache.has_verified(redact(path), self._find_info(path), starts, stops)
+            # The files of the cache are checked when the ranges are read.
+            found = self.cache.has_verified(redact(path), self._find_info(path), starts, stops, check_files=False)
+            missing = ~found
             starts, stops = starts[missing], stops[missing]
         return self._send_requests(path, starts, stops)
 
