@@ -144,7 +144,6 @@ def _load_items(plan: PackPlan, part: int) -> PartItems | None:
         return None
     try:
         part_items = parse_part(bytes(plan.choose_storage().open([path]).read(start, stop - start)))
-        return replace(part_items, items=add_remote_files(part_items.items, None))
     except FileNotFoundError:
         if _load_committed_manifest(plan) is not None:
             return None
@@ -157,6 +156,7 @@ def _load_items(plan: PackPlan, part: int) -> PartItems | None:
             shard=path,
             hint="make the plan again with resume=True to keep the packed parts",
         ) from None
+    return replace(part_items, items=add_remote_files(part_items.items, None))
 
 
 def _raise_missing_plan(plan: PackPlan, part: int | None) -> NoReturn:
