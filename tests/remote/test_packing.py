@@ -110,7 +110,7 @@ def test_local_list_of_remote_images(s3: S3Bucket, lists: Path, tmp_path: Path) 
     upload_folder(s3, lists, "photos")
     expected = rm.LabelFile(lists / "labels.jsonl", root=lists)
     rm.pack(expected, tmp_path / "expected.tfrecord")
-    rm.pack(rm.LabelFile(lists / "labels.jsonl", root=s3.url("photos")), tmp_path / "found.tfrecord")
+    rm.pack(rm.LabelFile(lists / "labels.jsonl", root=Path(s3.url("photos"))), tmp_path / "found.tfrecord")
     addresses = tmp_path / "addresses.jsonl"
     rows = zip(expected.rows().names, expected.rows().labels.tolist(), strict=True)
     addresses.write_text("".join(json.dumps({s3.url(f"photos/{name}"): label}) + "\n" for name, label in rows))

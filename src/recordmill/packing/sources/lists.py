@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recordmill.errors import ImageError, LabelError
 from recordmill.formats.recordio.lst import read_image_list
 from recordmill.packing.sources.base import Items, Source, find_source, read_text
-from recordmill.storage.addresses import describe_path, is_address
+from recordmill.storage.addresses import check_path, describe_path, is_address
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import StorageOptions
 from recordmill.suggestions import suggest_constructor_arguments
@@ -85,7 +85,7 @@ class LabelFile(Source):
                 names.append(name)
                 labels.append(_check_name_and_label(name, label, origin, number))
                 lines.append(number)
-        root = "" if self.root is None else os.fspath(self.root)
+        root = "" if self.root is None else check_path(self.root)
         _check_names(names, lines, origin, root if root and not self.allow_outside else None, self.allow_duplicates)
         all_integers = all(isinstance(label, int) for label in labels)
         values = np.array(labels, np.int64 if all_integers else np.float64)
@@ -198,7 +198,7 @@ class ListFile(Source):
         path, storage = find_source(self.path, self.storage_options)
         origin = describe_path(path)
         images = read_image_list(storage.read(path), origin)
-        root = (os.path.dirname(path) or os.curdir) if self.root is None else os.fspath(self.root)
+        root = (os.path.dirname(path) or os.curdir) if self.root is None else check_path(self.root)
         _check_names(images.names, images.lines, origin, None if self.allow_outside else root, self.allow_duplicates)
         return Items(
             images.names,
@@ -238,7 +238,7 @@ class PathList(Source):
         Items
         """
         names, lines = list(self.paths), range(1, len(self.paths) + 1)
-        root = "" if self.root is None else os.fspath(self.root)
+        root = "" if self.root is None else check_path(self.root)
         checked_root = root if root and not self.allow_outside else None
         _check_names(names, lines, self.origin, checked_root, self.allow_duplicates)
         keys, allow_outside = np.arange(len(names)), self.allow_outside
@@ -324,7 +324,7 @@ class Table(Source):
                     f"{len(row)} columns: {row}"[:120],
                 )
         names = [row[image].strip() for row in rows]
-        root = (os.path.dirname(path) or os.curdir) if self.root is None else os.fspath(self.root)
+        root = (os.path.dirname(path) or os.curdir) if self.root is None else check_path(self.root)
         _check_names(names, lines, origin, None if self.allow_outside else root, self.allow_duplicates)
         texts = [row[column].strip() for row in rows for column in label_columns]
         classes = None if self.classes is None else sorted(set(texts)) if self.classes == "auto" else list(self.classes)
