@@ -88,6 +88,11 @@ def check_local_path(path: str | os.PathLike[str]) -> str:
     return name
 
 
+def normalize_address(address: str) -> str:
+    """Return the same text for different spellings of an address, to compare addresses."""
+    return re.sub("^s3a://", "s3://", address.rstrip("/"))
+
+
 def split_address(address: str) -> Address:
     """Split an address into its root and its key."""
     if not address.startswith(("https://", "http://")):

@@ -155,6 +155,12 @@ class RemoteStorage:
         """Return the names of all entries of a folder; empty if it does not exist or cannot be listed."""
         return [name.rstrip("/") for name in self._list_folder(folder.rstrip("/")) or []]
 
+    def list_recursively(self, folder: str) -> list[str]:
+        """Return the names of all objects in a folder and its subfolders, relative to the folder."""
+        store, key = self._find_store(folder)
+        infos, _ = store.list(key, recursive=True)
+        return [name[len(key) :].lstrip("/") for name in infos if name != key]
+
     def _find_info(self, path: str) -> ObjectInfo:
         """Return the properties of an object. Request them only if no earlier response contained them."""
         if path in self._infos:
