@@ -176,7 +176,7 @@ complete -c recordmill -n '_shtab_recordmill_using export' -l payload -xka "exam
 complete -c recordmill -n '_shtab_recordmill_using export' -l allow-incomplete -d 'read the rest of an incomplete dataset'
 complete -c recordmill -n '_shtab_recordmill_using export' -l json -d 'print JSON'
 complete -c recordmill -n '_shtab_recordmill_using export; and test $_shtab_recordmill_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a file, folder, prefix, or quoted glob pattern; - reads a list of them from standard input'
-complete -c recordmill -n '_shtab_recordmill_using export; and test $_shtab_recordmill_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'new folder or file'
+complete -c recordmill -n '_shtab_recordmill_using export; and test $_shtab_recordmill_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'new folder or file, or its address'
 complete -c recordmill -n '_shtab_recordmill_using; and test $_shtab_recordmill_npos -eq 0' -a info -d 'Print the format, compression, number of records and size of shards, and the features of the first'
 complete -c recordmill -n '_shtab_recordmill_using info' -s h -l help -d 'show this help message and exit'
 complete -c recordmill -n '_shtab_recordmill_using info' -s n -l num-records -x -d 'number of records whose features are read (default: 1000)'

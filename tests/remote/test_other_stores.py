@@ -64,6 +64,18 @@ def test_dataset_is_written_as_locally(store: CloudStore, scheme: str, tmp_path:
         rm.convert(tmp_path / "data", address, shards=3, storage_options=store.options)
 
 
+def test_export_writes_same_files_as_locally(store: CloudStore, scheme: str, tmp_path: Path) -> None:
+    examples = [{"image": b"\xff\xd8\xff" + bytes(number), "label": number % 2} for number in range(20)]
+    rm.pack(examples, tmp_path / "data/train", shards=1)
+    for name, options in (("photos", {"to": "folder", "classes": ["cat", "dog & co"]}), ("a.jsonl", {"to": "jsonl"})):
+        rm.export(tmp_path / "data", tmp_path / "out" / name, **options)  # type: ignore[arg-type]
+        for _ in range(2):
+            address = f"{scheme}://{BUCKET}/out/{name}"
+            rm.export(tmp_path / "data", address, **options, overwrite=True, storage_options=store.options)  # type: ignore[arg-type]
+    assert store.objects == {f"out/{name}": data for name, data in read_folder(tmp_path / "out").items()}
+    assert not store.uploads
+
+
 def test_exactly_one_of_several_writers_gets_the_lock(store: CloudStore, scheme: str) -> None:
     # These servers handle one request at a time. moto checks and creates an object in two steps.
     address = f"{scheme}://{BUCKET}/data/train"

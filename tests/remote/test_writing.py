@@ -147,8 +147,6 @@ def test_export_reads_a_bucket(s3: S3Bucket, photos: Path, tmp_path: Path) -> No
     rm.export(s3.url("data"), tmp_path / "found", to="folder")
     rm.export(tmp_path / "data", tmp_path / "expected", to="folder")
     assert read_folder(tmp_path / "found") == read_folder(tmp_path / "expected")
-    with pytest.raises(rm.UnsupportedPathError, match="must be local"):
-        rm.export(s3.url("data"), s3.url("exported"), to="folder")
 
 
 def test_salvage_reads_and_writes_buckets(s3: S3Bucket, tmp_path: Path) -> None:

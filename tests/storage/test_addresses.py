@@ -11,7 +11,6 @@ from hypothesis import given, strategies as st
 from recordmill.errors import UnsupportedPathError
 from recordmill.storage.addresses import (
     Address,
-    check_local_path,
     check_path,
     expand_braces,
     is_address,
@@ -41,7 +40,6 @@ def test_check_path_keeps_addresses(address: str) -> None:
 @pytest.mark.parametrize("path", LOCAL)
 def test_check_path_keeps_local_paths(path: str) -> None:
     assert check_path(path) == path and not is_address(path)
-    assert check_local_path(path) == path
 
 
 @pytest.mark.parametrize("address", ["s3://bucket/a/b", "https://example.org/a.rec", "gs://bucket/train"])
@@ -91,13 +89,6 @@ def test_existing_folder_whose_name_ends_with_a_colon_is_local(tmp_path: Path, m
     (tmp_path / "s3:").mkdir()
     assert check_path("s3:/train") == "s3:/train"
     assert check_path("s3://train") == "s3://train" and is_address("s3://train")
-
-
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_check_local_path_rejects_addresses(address: str) -> None:
-    with pytest.raises(UnsupportedPathError, match="must be local") as caught:
-        check_local_path(address)
-    assert "Signature=1" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

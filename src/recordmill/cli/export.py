@@ -28,9 +28,11 @@ Write the records of shards to files that other programs read.
   parquet     all features in one file (needs PyArrow)
   webdataset  tar files with the members KEY.jpg, KEY.cls and KEY.json
 
-DEST is a folder for folder and webdataset, and a file for the others. Example:
+DEST is a folder for folder and webdataset, and a file for the others. It may be an address.
+Examples:
 
-  recordmill export packed/train photos --to folder"""
+  recordmill export packed/train photos --to folder
+  recordmill export packed/train s3://bucket/train.csv --to csv"""
 _FORMS = ("folder", "jsonl", "csv", "parquet", "webdataset")
 _MAX_LISTED = 20
 
@@ -45,7 +47,7 @@ def add_parser(commands: Commands) -> argparse.ArgumentParser:
         example="recordmill export out/train photos --to folder",
     )
     add_paths_argument(parser)
-    parser.add_argument("destination", metavar="DEST", help="new folder or file")
+    parser.add_argument("destination", metavar="DEST", help="new folder or file, or its address")
     parser.add_argument("--to", choices=_FORMS, required=True, help="form of the output")
     group = parser.add_argument_group("folder and webdataset")
     group.add_argument("--image-feature", metavar="NAME", help="feature of the image (default: image, …)")

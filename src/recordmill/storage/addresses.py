@@ -75,17 +75,9 @@ def absolute_path(path: str) -> str:
     return path if is_address(path) else os.path.abspath(path)
 
 
-def check_local_path(path: str | os.PathLike[str]) -> str:
-    """Return a path as str; raise UnsupportedPathError if it is an address."""
-    name = check_path(path)
-    if is_address(name):
-        raise UnsupportedPathError(
-            f"{redact(name)} is an address, but this path must be local",
-            kind="remote_path",
-            shard=redact(name),
-            hint="use a local path, and copy the files with the tools of the object store",
-        )
-    return name
+def normalize_address(address: str) -> str:
+    """Return the same text for different spellings of an address, to compare addresses."""
+    return re.sub("^s3a://", "s3://", address.rstrip("/"))
 
 
 def split_address(address: str) -> Address:

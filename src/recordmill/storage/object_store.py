@@ -177,10 +177,11 @@ class ObjectStore:
 
     def upload(self, key: str, chunks: Iterator[bytes | memoryview], chunk_bytes: int) -> None:
         """Write a new object by a multipart upload. After an error, no object and no part of it remains."""
-        num_bytes = 0
+        num_bytes, has_read = 0, False
 
         def read_and_count_chunks() -> Iterator[bytes | memoryview]:
-            nonlocal num_bytes
+            nonlocal num_bytes, has_read
+            has_read = True
             for chunk in chunks:
                 num_bytes += len(chunk)
                 yield chunk
@@ -201,7 +202,7 @@ class ObjectStore:
                     raise RemoteError(message, kind="connection", shard=self.address(key)) from None
                 # obstore does not repeat the first request of an upload. If the first request failed, obstore has not
                 # read any of `chunks` yet, so another attempt can still write all of them.
-                if num_bytes or error.kind not in ("connection", "http_status") or attempt == _MAX_ATTEMPTS:
+                if has_read or error.kind not in ("connection", "http_status") or attempt == _MAX_ATTEMPTS:
                     raise
             self.traffic.retries += 1
             _wait_for_retry(attempt)

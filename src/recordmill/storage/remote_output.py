@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from typing import Protocol
 
+from recordmill.concurrency.daemon_pool import DaemonPool
 from recordmill.errors import RemoteError, WriteError
 from recordmill.storage.addresses import redact
 from recordmill.storage.local import temporary_path
@@ -48,11 +49,13 @@ class RemoteOutputFile:
         Final address.
     overwrite : bool
         Replace an existing object of that name on commit.
+    temporary : str, optional
+        Temporary address; by default a new hidden name in the same folder.
     """
 
-    def __init__(self, storage: UploadStorage, path: str, *, overwrite: bool) -> None:
+    def __init__(self, storage: UploadStorage, path: str, *, overwrite: bool, temporary: str | None = None) -> None:
         self.path, self._storage, self._overwrite = path, storage, overwrite
-        self.temporary = temporary_path(*posixpath.split(path))
+        self.temporary = temporary or temporary_path(*posixpath.split(path))
         self._buffer = bytearray()
         # The upload takes its parts from this queue. The value None ends the upload, and an exception aborts it.
         self._parts: queue.Queue[bytes | Exception | None] = queue.Queue(1)
@@ -95,13 +98,13 @@ class RemoteOutputFile:
         if self._is_open:
             self._is_open = False
             data, self._buffer = bytes(self._buffer), bytearray()
-            if self._upload is None:
-                with convert_remote_errors(self.path, "cannot write"):
-                    self._storage.write(self.temporary, data)
-                return
-            if data:
-                self._queue_part(data)
-            self._queue_part(None)
+            if self._upload is None:  # The request runs in a thread, so that `discard` can wait for it after Ctrl-C.
+                pool = DaemonPool(1, "recordmill-upload")
+                self._upload = pool.submit(self._storage.write, self.temporary, data)
+            else:
+                if data:
+                    self._queue_part(data)
+                self._queue_part(None)
             self._wait_for_upload()
 
     def commit(self) -> None:
@@ -110,13 +113,16 @@ class RemoteOutputFile:
 
     def discard(self) -> None:
         """Abort an unfinished upload, or remove the temporary object of a finished upload."""
+        self._is_open = False
         with contextlib.suppress(Exception):
-            if self._is_open:
-                self._is_open = False
-                if self._upload is not None:
-                    self._queue_part(_DiscardedError())
-                    self._upload.exception()
-            else:
+            if self._upload is None:
+                # If Ctrl-C has interrupted the start of an upload, its thread takes this exception and aborts.
+                self._parts.put_nowait(_DiscardedError())
+                return
+            is_running = not self._upload.done()
+            if is_running:
+                self._queue_part(_DiscardedError())
+            if self._upload.exception() is None or not is_running:
                 self._storage.remove(self.temporary)
 
 

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from recordmill.conversion.export.named_files import LABEL_LINES, LABEL_LIST, FileNames
 from recordmill.conversion.export.names import decode_key, split_suffix
-from recordmill.conversion.export.output import FolderText, OutputFolder
+from recordmill.conversion.export.output import FolderFile, OutputFolder
 from recordmill.conversion.export.samples import Sample
 from recordmill.conversion.export.values import serialize_json
-from recordmill.conversion.export.writers import ExportOptions, find_class, find_suffix, get_image, get_labels
+from recordmill.conversion.export.writers import (
+    ExportOptions,
+    create_folder,
+    find_class,
+    find_suffix,
+    get_image,
+    get_labels,
+)
 from recordmill.errors import FeatureError
 from recordmill.shards.class_names import LABELS_FILE, format_labels
 
@@ -34,11 +41,11 @@ class FolderWriter:
             )
         self._image, self._label, self._key = options.image, options.label, options.key
         self._classes, self._result = options.classes, options.result
-        self._folder = OutputFolder(options.destination, overwrite=options.overwrite, sources=options.sources)
-        self._lines = FolderText(self._folder, LABEL_LINES)
-        self._list = FolderText(self._folder, LABEL_LIST)
+        self._folder = create_folder(options)
+        self._lines = FolderFile(self._folder, LABEL_LINES)
+        self._list = FolderFile(self._folder, LABEL_LIST)
         try:
-            self._names = FileNames(self._folder, options.result)
+            self._names = FileNames(options.result)
             self._class_folders = (
                 self._names.choose_class_folders(options.classes or []) if options.class_folders else None
             )
@@ -68,9 +75,9 @@ class FolderWriter:
         return self._names.choose(folder, text, problem, split_suffix(text)[1].lower() or suffix, sample.position)
 
     def commit(self) -> None:
-        """Write the class names, and give the folder its final name."""
-        for text in (self._lines, self._list):
-            text.close()
+        """Write the class names, and give all files their final names."""
+        for file in (self._lines, self._list):
+            file.finish()
         write_class_names(self._folder, self._classes)
         self._names.close()
         self._folder.commit()
@@ -78,8 +85,8 @@ class FolderWriter:
 
     def discard(self) -> None:
         """Remove everything that was written."""
-        for text in (self._lines, self._list):
-            text.discard()
+        for file in (self._lines, self._list):
+            file.discard()
         self._names.close()
         self._folder.discard()
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from recordmill.conversion.export.names import NameRegistry, find_problem
-from recordmill.conversion.export.output import OutputFolder, remove_quietly
 from recordmill.conversion.export.result import ExportResult
 from recordmill.shards.class_names import LABELS_FILE
 
 LABEL_LINES, LABEL_LIST = "labels.jsonl", "labels.lst"
-_DATABASE = ".names.sqlite"
 
 
 class FileNames:
@@ -16,14 +14,11 @@ class FileNames:
 
     Parameters
     ----------
-    folder : OutputFolder
-        Contains the database of names until `close`.
     result : ExportResult
     """
 
-    def __init__(self, folder: OutputFolder, result: ExportResult) -> None:
-        self._path, self._result = folder.temporary_path(_DATABASE), result
-        self._registry = NameRegistry(self._path)
+    def __init__(self, result: ExportResult) -> None:
+        self._result, self._registry = result, NameRegistry()
         for name in (LABELS_FILE, LABEL_LINES, LABEL_LIST):
             self._registry.add_file(name)
 
@@ -80,4 +75,3 @@ class FileNames:
     def close(self) -> None:
         """Remove the database of used names."""
         self._registry.close()
-        remove_quietly(self._path)

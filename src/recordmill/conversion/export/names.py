@@ -79,16 +79,9 @@ def _normalize_name(name: str) -> str:
 
 
 class NameRegistry:
-    """The names that an export has used. Memory is bounded: most names are kept in a temporary database.
+    """The names that an export has used. Memory is bounded: most names are kept in a temporary database."""
 
-    Parameters
-    ----------
-    path : str
-        Path of the database. It is created if there are many names. The caller removes it.
-    """
-
-    def __init__(self, path: str) -> None:
-        self._path = path
+    def __init__(self) -> None:
         self._folders: set[str] = set()
         # The most recent names: maps the normalized name to (name, is_folder). The database contains all other names.
         self._recent: dict[str, tuple[str, bool]] = {}
@@ -141,7 +134,8 @@ class NameRegistry:
     def _move_to_database(self) -> None:
         with self._convert_database_errors():
             if self._database is None:
-                self._database = sqlite3.connect(self._path, isolation_level=None)
+                # SQLite creates the file of this database in the folder for temporary files, and removes it.
+                self._database = sqlite3.connect("", isolation_level=None)
                 for statement in _CREATE_DATABASE:
                     self._database.execute(statement)
             rows = ((folded, *entry) for folded, entry in self._recent.items())
@@ -153,7 +147,7 @@ class NameRegistry:
         try:
             yield
         except sqlite3.Error as error:
-            raise WriteError(f"cannot store the file names of the export: {error}", shard=self._path) from error
+            raise WriteError(f"cannot store the file names of the export: {error}") from error
 
     def close(self) -> None:
         """Close the database."""

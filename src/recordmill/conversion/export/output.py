@@ -7,16 +7,106 @@ import errno
 import os
 import shutil
 from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Protocol
 
-from recordmill.errors import InputError, OutputExistsError
-from recordmill.storage.local import LOCAL, convert_write_errors
+from recordmill.concurrency.daemon_pool import DaemonPool
+from recordmill.errors import InputError, OutputExistsError, WriteError
+from recordmill.storage.addresses import describe_path, is_address, normalize_address, split_address
+from recordmill.storage.base import Storage
+from recordmill.storage.local import convert_write_errors
+from recordmill.storage.remote_output import convert_remote_errors
 
 # Size of the write buffer: number of bytes that are collected before they are written to the file.
 BUFFER_BYTES = 1 << 20
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
-class OutputFolder:
+class WritableFile(Protocol):
+    """A file of an `OutputFolder` that is open for writing."""
+
+    def write(self, data: memoryview | bytes) -> None:
+        """Append bytes."""
+        ...
+
+    def finish(self) -> None:
+        """Write all bytes, and close the file."""
+        ...
+
+    def discard(self) -> None:
+        """Close the file. The folder removes it; never raises."""
+        ...
+
+
+class OutputFolder(Protocol):
+    """A folder whose files get their final names in `commit`.
+
+    Attributes
+    ----------
+    num_files, num_bytes : int
+        Number of files and their size.
+    """
+
+    num_files: int
+    num_bytes: int
+
+    def write_file(self, name: str, data: bytes) -> None:
+        """Write a file. `name` must be a safe relative path that is not used yet; its folders are created."""
+        ...
+
+    def create_file(self, name: str) -> WritableFile:
+        """Create a file for a `FolderFile`, which updates `num_bytes`."""
+        ...
+
+    def commit(self) -> None:
+        """Give all files their final names."""
+        ...
+
+    def discard(self) -> None:
+        """Remove everything that was written; never raises."""
+        ...
+
+
+class FolderFile:
+    """A file in an `OutputFolder` that is written in pieces. It is created by the first call of `write`.
+
+    Parameters
+    ----------
+    folder : OutputFolder
+    name : str
+    """
+
+    def __init__(self, folder: OutputFolder, name: str) -> None:
+        self._folder, self._name = folder, name
+        self._file: WritableFile | None = None
+
+    def write(self, data: bytes) -> None:
+        """Append bytes."""
+        if self._file is None:
+            self._file = self._folder.create_file(self._name)
+        self._file.write(data)
+        self._folder.num_bytes += len(data)
+
+    def finish(self) -> None:
+        """Write all bytes, and close the file."""
+        if self._file is not None:
+            self._file.finish()
+
+    def discard(self) -> None:
+        """Close the file; never raises."""
+        if self._file is not None:
+            self._file.discard()
+
+    def write_all(self, data: bytes) -> None:
+        """Write the whole file."""
+        try:
+            self.write(data)
+            self.finish()
+        except BaseException:
+            self.discard()
+            raise
+
+
+class LocalFolder:
     """A folder that is written under a hidden temporary name beside its final name, and then renamed.
 
     Parameters
@@ -38,37 +128,29 @@ class OutputFolder:
         self._folders = {""}
         self.num_files = self.num_bytes = 0
 
-    def temporary_path(self, name: str) -> str:
-        """Return the path that a file of the folder has before `commit`."""
-        return os.path.join(self._temporary, name)
-
     def write_file(self, name: str, data: bytes) -> None:
-        """Create a file, and the folders that contain it. `name` must be a safe relative path that is not used yet."""
-        fd = self.create_file(name)
-        try:
-            self.write_to(fd, name, data)
-        finally:
-            os.close(fd)
-
-    def create_file(self, name: str) -> int:
-        """Create a file, and the folders that contain it; return its descriptor, which the caller closes."""
-        folder = name.rpartition("/")[0]
-        path = self.temporary_path(name)
-        with convert_write_errors(path, "cannot create a file"):
-            if folder not in self._folders:
-                os.makedirs(self.temporary_path(folder), exist_ok=True)
-                self._folders.add(folder)
-            fd = os.open(path, _CREATE, 0o666)
-        self.num_files += 1
-        return fd
-
-    def write_to(self, fd: int, name: str, data: bytes | bytearray) -> None:
-        """Append bytes to a file of the folder."""
+        """Write a file, and create the folders that contain it."""
+        path = self._add_file(name)
         self.num_bytes += len(data)
-        view = memoryview(data)
-        with convert_write_errors(self.temporary_path(name), "cannot write"):
+        with convert_write_errors(path, "cannot write"), open(path, "xb", buffering=0) as file:
+            view = memoryview(data)
             while view:
-                view = view[os.write(fd, view) :]
+                view = view[file.write(view) :]
+
+    def create_file(self, name: str) -> LocalFile:
+        """Create a file, and the folders that contain it."""
+        return LocalFile(self._add_file(name))
+
+    def _add_file(self, name: str) -> str:
+        """Create the folders that contain a file. Return the path of the file before `commit`."""
+        folder = name.rpartition("/")[0]
+        if folder not in self._folders:
+            path = os.path.join(self._temporary, folder)
+            with convert_write_errors(path, "cannot create a folder"):
+                os.makedirs(path, exist_ok=True)
+            self._folders.add(folder)
+        self.num_files += 1
+        return os.path.join(self._temporary, name)
 
     def commit(self) -> None:
         """Give the folder its final name."""
@@ -83,7 +165,7 @@ class OutputFolder:
                 if old is not None:
                     os.rename(old, self.path)
                 if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-                    raise _exists_error(self.path) from None
+                    raise folder_exists_error(self.path) from None
                 raise
         if old is not None:
             shutil.rmtree(old, ignore_errors=True)
@@ -93,45 +175,33 @@ class OutputFolder:
         shutil.rmtree(self._temporary, ignore_errors=True)
 
 
-class FolderText:
-    """An append-only file in an `OutputFolder`. The file is created when its buffer is first flushed.
+class LocalFile:
+    """A new file of a `LocalFolder`.
 
     Parameters
     ----------
-    folder : OutputFolder
-    name : str
+    path : str
     """
 
-    def __init__(self, folder: OutputFolder, name: str) -> None:
-        self._folder, self._name = folder, name
-        self._fd: int | None = None
-        self._buffer = bytearray()
+    def __init__(self, path: str) -> None:
+        self._path = path
+        with convert_write_errors(path, "cannot create a file"):
+            self._file = open(path, "xb", BUFFER_BYTES)  # noqa: SIM115 (closed by `finish` or `discard`)
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: memoryview | bytes) -> None:
         """Append bytes."""
-        self._buffer += data
-        if len(self._buffer) >= BUFFER_BYTES:
-            self._flush()
+        with convert_write_errors(self._path, "cannot write"):
+            self._file.write(data)
 
-    def _flush(self) -> None:
-        if self._fd is None:
-            self._fd = self._folder.create_file(self._name)
-        self._folder.write_to(self._fd, self._name, self._buffer)
-        self._buffer = bytearray()
-
-    def close(self) -> None:
-        """Write the buffered bytes and close the file. If no bytes were appended, no file is created."""
-        try:
-            if self._buffer:
-                self._flush()
-        finally:
-            self.discard()
+    def finish(self) -> None:
+        """Write all bytes, and close the file."""
+        with convert_write_errors(self._path, "cannot write"):
+            self._file.close()
 
     def discard(self) -> None:
         """Close the file."""
-        if self._fd is not None:
-            fd, self._fd = self._fd, None
-            os.close(fd)
+        with contextlib.suppress(OSError):
+            self._file.close()
 
 
 class OutputBuffer:
@@ -139,6 +209,7 @@ class OutputBuffer:
 
     Parameters
     ----------
+    storage : Storage
     path : str
         Final name.
     overwrite : bool
@@ -149,15 +220,21 @@ class OutputBuffer:
 
     closed = False
 
-    def __init__(self, path: str, *, overwrite: bool, sources: Sequence[str]) -> None:
-        self.path = path
-        if os.path.isdir(path):
+    def __init__(self, storage: Storage, path: str, *, overwrite: bool, sources: Sequence[str]) -> None:
+        self.path, self._storage, self._overwrite = path, storage, overwrite
+        is_folder = split_address(path).key[-1:] in ("", "/") if storage.is_remote else os.path.isdir(path)
+        if is_folder:
             raise OutputExistsError(
-                "the destination is a folder", shard=path, hint="choose a file name, such as 'out/train.jsonl'"
+                "the destination is a folder",
+                shard=describe_path(path),
+                hint="choose a file name, such as 'out/train.jsonl'",
             )
-        if os.path.realpath(path) in set(map(os.path.realpath, sources)):
-            raise _create_same_file_error(path)
-        self._file = LOCAL.create_output(path, overwrite=overwrite)
+        find_path = normalize_address if storage.is_remote else os.path.realpath
+        if find_path(path) in set(map(find_path, sources)):
+            raise create_same_file_error(path)
+        with convert_remote_errors(path, "cannot create the file"):
+            self._file = storage.create_output(path, overwrite=overwrite)
+        self._commit: Future[None] | None = None
         self._buffer = bytearray()
         self.num_bytes = 0
 
@@ -184,22 +261,30 @@ class OutputBuffer:
         """Return the number of bytes that were written."""
         return self.num_bytes
 
-    def commit(self) -> None:
-        """Write all bytes to the disk, and give the file its final name."""
+    def finish(self) -> None:
+        """Write all bytes durably to the storage."""
         self.flush()
         self._file.finish()
-        self._file.commit()
+
+    def commit(self) -> None:
+        """Give the finished file its final name."""
+        # A request that was sent cannot be interrupted. It runs in a thread, so that `discard` can wait for it.
+        self._commit = DaemonPool(1, "recordmill-export").submit(self._file.commit)
+        self._commit.result()
 
     def discard(self) -> None:
-        """Remove the temporary file."""
+        """Remove the temporary file, or the final file unless it has replaced another file; never raises."""
+        if self._commit is not None and self._commit.exception() is None and not self._overwrite:
+            with contextlib.suppress(WriteError):
+                self._storage.remove(self.path)
         self._file.discard()
 
 
 def _check_folder(path: str, name: str, *, overwrite: bool, sources: Sequence[str]) -> None:
     """Raise an error if the destination is a file, contains a source, or is a folder that must not be replaced."""
     inside = os.path.join(path, "")
-    if any(os.path.realpath(source).startswith(inside) for source in sources):
-        raise _create_same_file_error(name)
+    if any(os.path.realpath(source).startswith(inside) for source in sources if not is_address(source)):
+        raise create_same_file_error(name)
     if not os.path.lexists(path):
         return
     if not os.path.isdir(path):
@@ -208,7 +293,7 @@ def _check_folder(path: str, name: str, *, overwrite: bool, sources: Sequence[st
         if next(entries, None) is None:
             return
     if not overwrite:
-        raise _exists_error(name)
+        raise folder_exists_error(name)
     for folder in (os.getcwd(), os.path.expanduser("~")):
         if os.path.join(os.path.realpath(folder), "").startswith(inside):
             raise InputError(
@@ -219,26 +304,25 @@ def _check_folder(path: str, name: str, *, overwrite: bool, sources: Sequence[st
             )
 
 
-def _exists_error(path: str) -> OutputExistsError:
+def folder_exists_error(path: str) -> OutputExistsError:
+    """Create the error for a folder that must not be replaced."""
     return OutputExistsError(
         "the destination exists and is not empty",
-        shard=path,
+        shard=describe_path(path),
         hint="choose another name or use overwrite=True to replace the folder with all its files",
     )
 
 
-def _create_same_file_error(path: str) -> InputError:
+def create_same_file_error(path: str) -> InputError:
+    """Create the error for a destination that is or contains a source."""
     return InputError(
-        "the destination contains one of the sources", kind="same_file", shard=path, hint="choose another destination"
+        "the destination contains one of the sources",
+        kind="same_file",
+        shard=describe_path(path),
+        hint="choose another destination",
     )
 
 
 def _build_hidden_path(path: str, kind: str) -> str:
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name[:100]}.{kind}-{os.urandom(6).hex()}")
-
-
-def remove_quietly(path: str) -> None:
-    """Remove a file, if it exists."""
-    with contextlib.suppress(OSError):
-        os.remove(path)

@@ -14,15 +14,15 @@ from recordmill.conversion.export.samples import OnSkip, Sample, read_samples
 from recordmill.conversion.export.text import CsvWriter, JsonLinesWriter
 from recordmill.conversion.export.webdataset import WebDatasetWriter
 from recordmill.conversion.export.writers import ExportOptions, Writer, choose_feature, find_only_bytes_feature
-from recordmill.errors import FeatureError, LabelError, RecordmillError
+from recordmill.errors import FeatureError, LabelError, RecordmillError, UnsupportedPathError
 from recordmill.packing.progress import Progress, ProgressOption
 from recordmill.pipeline.dataset import Dataset
 from recordmill.pipeline.open import open as open_dataset
 from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stages.map import Map
 from recordmill.shards.paths import Paths
-from recordmill.storage.addresses import check_local_path
-from recordmill.storage.choose import StorageOptions
+from recordmill.storage.addresses import check_path, redact
+from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.suggestions import suggest_arguments
 
 ExportForm = Literal["folder", "jsonl", "csv", "parquet", "webdataset"]
@@ -59,15 +59,16 @@ def export(  # noqa: PLR0913 (the options of one command)
     """Write the records of shards to files that other programs read.
 
     A file or folder is written as ``.NAME.tmp-HEX`` beside the destination. It gets its final name after all records
-    are written.
+    are written. In an object store, the objects of a folder are renamed one by one, those of the labels last.
 
     Parameters
     ----------
     source : path, pattern, directory, iterable of them, or Dataset
         The shards, or an unbatched dataset. If the shards need options, or for filters and functions, pass the dataset
         that `open` returns.
-    destination : path
-        A folder for "folder" and "webdataset", a file for the others.
+    destination : path or address
+        A folder for "folder" and "webdataset", a file for the others. An address such as ``s3://bucket/photos`` is
+        written to an object store.
     to : str
         Form of the output. "folder" writes images to one folder, or to one folder per class or identity of a face
         dataset, beside ``labels.txt`` and ``labels.jsonl``. "jsonl", "csv" and "parquet" write all features to one
@@ -94,7 +95,7 @@ def export(  # noqa: PLR0913 (the options of one command)
     overwrite : bool
         Whether to replace an existing file, or an existing folder with all files in it.
     storage_options : mapping of str to object, optional
-        Settings for addresses such as ``s3://bucket/train``, as in `open`.
+        Settings for addresses such as ``s3://bucket/train``, as in `open`, for the source and the destination.
 
     Returns
     -------
@@ -110,9 +111,11 @@ def export(  # noqa: PLR0913 (the options of one command)
     DamageError, FeatureError, LabelError
         If a record is damaged or cannot be written; the error has shard, record and offset.
     MissingExtraError
-        If PyArrow is needed and is not installed.
+        If PyArrow or obstore is needed and is not installed.
     WriteError
         If the disk is full, or the destination is not writable.
+    UnsupportedPathError
+        If the destination is on a web server.
     ValueError
         If an option is invalid, or the dataset is batched or endless.
 
@@ -124,11 +127,9 @@ def export(  # noqa: PLR0913 (the options of one command)
     >>> rm.export("train.tfrecord", "train.jsonl", to="jsonl").num_files
     1
     """
-    target = check_local_path(destination)
+    target = _check_destination(destination)
     if to not in _WRITERS:
         raise ValueError(f"to must be one of {', '.join(_WRITERS)}, got {to!r}")
-    if not target:
-        raise ValueError("destination must not be empty")
     if on_error not in ("stop", "skip"):
         raise ValueError(f"on_error must be 'stop' or 'skip', got {on_error!r}")
     _check_options_have_effect(
@@ -147,6 +148,7 @@ def export(  # noqa: PLR0913 (the options of one command)
     names = list(classes) if classes is not None else faces.names if faces is not None else dataset.classes
     image, label, key = _choose_features(dataset, image_feature, label_feature, key_feature)
     options = ExportOptions(
+        storage=choose_storage([target], storage_options, for_writing=True),
         destination=target,
         overwrite=overwrite,
         sources=[path for origin in dataset.origin.sources for path in getattr(origin, "paths", ())],
@@ -163,6 +165,20 @@ def export(  # noqa: PLR0913 (the options of one command)
         raise ValueError("class_folders=True requires labels and class names: pass label_feature=... and classes=[...]")
     _write_samples(dataset, faces, _WRITERS[to](options), options, on_error == "skip", progress)
     return options.result
+
+
+def _check_destination(destination: str | os.PathLike[str]) -> str:
+    path = check_path(destination)
+    if not path:
+        raise ValueError("destination must not be empty")
+    if path.startswith(("https://", "http://")):
+        raise UnsupportedPathError(
+            f"export() cannot write to a web server, got {redact(path)}",
+            kind="remote_path",
+            shard=redact(path),
+            hint="use a local path, or an address such as s3://bucket/folder",
+        )
+    return path
 
 
 def _check_options_have_effect(to: str, **options: tuple[object, Sequence[str]]) -> None:

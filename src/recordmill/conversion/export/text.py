@@ -40,7 +40,7 @@ class FileWriter:
 
     @staticmethod
     def _open(path: str, options: ExportOptions) -> OutputBuffer:
-        return OutputBuffer(path, overwrite=options.overwrite, sources=options.sources)
+        return OutputBuffer(options.storage, path, overwrite=options.overwrite, sources=options.sources)
 
     def _check_columns(self, sample: Sample) -> list[str]:
         """Return the column names; raise FeatureError if a sample does not have the features of the first one."""
@@ -58,10 +58,13 @@ class FileWriter:
 
     def commit(self) -> None:
         """Give the files their final names."""
+        for output in self._outputs:
+            output.finish()
         for output in reversed(self._outputs):
             output.commit()
         self._result.num_files = len(self._outputs)
         self._result.num_bytes = sum(output.num_bytes for output in self._outputs)
+        self._outputs = []
 
     def discard(self) -> None:
         """Remove everything that was written."""

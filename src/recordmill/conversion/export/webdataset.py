@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import tarfile
 
 from recordmill.conversion.export.folder import write_class_names
 from recordmill.conversion.export.named_files import FileNames
 from recordmill.conversion.export.names import decode_key, split_suffix
-from recordmill.conversion.export.output import BUFFER_BYTES, OutputFolder
+from recordmill.conversion.export.output import FolderFile
 from recordmill.conversion.export.samples import Sample
 from recordmill.conversion.export.values import serialize_json, to_json
-from recordmill.conversion.export.writers import ExportOptions, find_suffix, get_image, get_labels
+from recordmill.conversion.export.writers import ExportOptions, create_folder, find_suffix, get_image, get_labels
 
 _END = bytes(2 * tarfile.BLOCKSIZE)
 
@@ -27,12 +26,11 @@ class WebDatasetWriter:
     def __init__(self, options: ExportOptions) -> None:
         self._image, self._label, self._key = options.image, options.label, options.key
         self._classes, self._result, self._max_bytes = options.classes, options.result, options.max_shard_bytes
-        self._folder = OutputFolder(options.destination, overwrite=options.overwrite, sources=options.sources)
-        self._fd: int | None = None
-        self._buffer = bytearray()
+        self._folder = create_folder(options)
+        self._file: FolderFile | None = None
         self._num_shards = self._num_bytes = 0
         try:
-            self._names = FileNames(self._folder, options.result)
+            self._names = FileNames(options.result)
         except BaseException:
             self._folder.discard()
             raise
@@ -54,10 +52,11 @@ class WebDatasetWriter:
             members[".json"] = serialize_json(to_json(others))
         key = self._choose_key(sample)
         tar = b"".join([part for suffix, data in members.items() for part in _build_member(key + suffix, data)])
-        if self._fd is None or self._num_bytes + len(tar) > self._max_bytes:
-            self._start_shard()
+        if self._file is None or self._num_bytes + len(tar) > self._max_bytes:
+            self._finish_shard()
+            self._file = FolderFile(self._folder, f"{self._num_shards:06}.tar")
+        self._file.write(tar)
         self._num_bytes += len(tar)
-        self._append(tar)
 
     def _choose_key(self, sample: Sample) -> str:
         if self._key is None:
@@ -66,35 +65,15 @@ class WebDatasetWriter:
         key = text if problem else split_suffix(text)[0]
         return self._names.choose("", key, problem, "", sample.position, join="_")
 
-    def _start_shard(self) -> None:
-        self._finish_shard()
-        self._fd = self._folder.create_file(self._shard_name)
-
-    @property
-    def _shard_name(self) -> str:
-        return f"{self._num_shards:06}.tar"
-
-    def _append(self, data: bytes) -> None:
-        self._buffer += data
-        if len(self._buffer) >= BUFFER_BYTES:
-            self._write_buffer()
-
-    def _write_buffer(self) -> None:
-        if self._fd is not None:
-            self._folder.write_to(self._fd, self._shard_name, self._buffer)
-        self._buffer = bytearray()
-
     def _finish_shard(self) -> None:
-        if self._fd is None:
-            return
-        self._buffer += _END
-        self._write_buffer()
-        fd, self._fd = self._fd, None
-        os.close(fd)
-        self._num_shards, self._num_bytes = self._num_shards + 1, 0
+        if self._file is not None:
+            self._file.write(_END)
+            self._file.finish()
+            self._file = None
+            self._num_shards, self._num_bytes = self._num_shards + 1, 0
 
     def commit(self) -> None:
-        """Complete the last shard, write the class names, and give the folder its final name."""
+        """Complete the last shard, write the class names, and give all files their final names."""
         self._finish_shard()
         write_class_names(self._folder, self._classes)
         self._names.close()
@@ -103,8 +82,8 @@ class WebDatasetWriter:
 
     def discard(self) -> None:
         """Remove everything that was written."""
-        if self._fd is not None:
-            os.close(self._fd)
+        if self._file is not None:
+            self._file.discard()
         self._names.close()
         self._folder.discard()
 

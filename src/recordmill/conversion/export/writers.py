@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
+from recordmill.conversion.export.output import LocalFolder, OutputFolder
 from recordmill.conversion.export.result import ExportResult
 from recordmill.conversion.export.samples import Sample
 from recordmill.errors import FeatureError, LabelError
 from recordmill.schema import Schema
+from recordmill.storage.base import Storage
+
+if TYPE_CHECKING:
+    from recordmill.storage.remote import RemoteStorage
 
 _IMAGE_FEATURES = ("image", "images", "image/encoded", "encoded", "image_raw", "data")
 _LABEL_FEATURES = ("label", "labels", "image/class/label")
@@ -51,6 +56,8 @@ class ExportOptions:
 
     Parameters
     ----------
+    storage : Storage
+        Storage of the destination.
     destination : str
     overwrite : bool
     sources : list of str
@@ -69,6 +76,7 @@ class ExportOptions:
         Collects counts, renamed keys and skipped records.
     """
 
+    storage: Storage
     destination: str
     overwrite: bool
     sources: list[str]
@@ -80,6 +88,16 @@ class ExportOptions:
     label: str | None
     key: str | None
     result: ExportResult = field(default_factory=lambda: ExportResult(""))
+
+
+def create_folder(options: ExportOptions) -> OutputFolder:
+    """Create the destination of an export that consists of several files."""
+    path, overwrite, sources = options.destination, options.overwrite, options.sources
+    if not options.storage.is_remote:
+        return LocalFolder(path, overwrite=overwrite, sources=sources)
+    from recordmill.conversion.export.remote_folder import RemoteFolder
+
+    return RemoteFolder(cast("RemoteStorage", options.storage), path, overwrite=overwrite, sources=sources)
 
 
 def choose_feature(role: str, name: str | None, known: Collection[str]) -> str | None:
