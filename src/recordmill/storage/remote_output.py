@@ -16,6 +16,9 @@ from recordmill.storage.local import temporary_path
 
 # Size of one part of a multipart upload. S3 allows at most 10,000 parts, which limits an object to about 80 GB.
 _PART_BYTES = 8 << 20
+# Maximum time, in seconds, for which `discard` waits for a running request. Otherwise a server that does not respond
+# would delay the end of the process after Ctrl-C.
+MAX_DISCARD_S = 3
 _ERRNO = {"access_denied": 13, "no_credentials": 13, "expired_credentials": 13}
 
 
@@ -121,8 +124,10 @@ class RemoteOutputFile:
                 return
             is_running = not self._upload.done()
             if is_running:
-                self._queue_part(_DiscardedError())
-            if self._upload.exception() is None or not is_running:
+                with contextlib.suppress(queue.Empty):
+                    self._parts.get_nowait()
+                self._parts.put_nowait(_DiscardedError())
+            if self._upload.exception(MAX_DISCARD_S) is None or not is_running:
                 self._storage.remove(self.temporary)
 
 

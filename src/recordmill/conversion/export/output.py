@@ -15,7 +15,7 @@ from recordmill.errors import InputError, OutputExistsError, WriteError
 from recordmill.storage.addresses import describe_path, is_address, normalize_address, split_address
 from recordmill.storage.base import Storage
 from recordmill.storage.local import convert_write_errors
-from recordmill.storage.remote_output import convert_remote_errors
+from recordmill.storage.remote_output import MAX_DISCARD_S, convert_remote_errors
 
 # Size of the write buffer: number of bytes that are collected before they are written to the file.
 BUFFER_BYTES = 1 << 20
@@ -274,8 +274,9 @@ class OutputBuffer:
 
     def discard(self) -> None:
         """Remove the temporary file, or the final file unless it has replaced another file; never raises."""
-        if self._commit is not None and self._commit.exception() is None and not self._overwrite:
-            with contextlib.suppress(WriteError):
+        with contextlib.suppress(WriteError, TimeoutError):
+            is_committed = self._commit is not None and self._commit.exception(MAX_DISCARD_S) is None
+            if is_committed and not self._overwrite:
                 self._storage.remove(self.path)
         self._file.discard()
 

@@ -18,7 +18,7 @@ from recordmill.storage.addresses import normalize_address, redact, split_addres
 from recordmill.storage.local import temporary_path
 from recordmill.storage.object_store import DEFAULT_MAX_REQUESTS
 from recordmill.storage.remote import RemoteStorage
-from recordmill.storage.remote_output import RemoteOutputFile, convert_remote_errors
+from recordmill.storage.remote_output import MAX_DISCARD_S, RemoteOutputFile, convert_remote_errors
 
 # Maximum number of requests that were started and not yet awaited, and approximate maximum size of their files.
 _MAX_PENDING, _MAX_PENDING_BYTES = 64, 64 << 20
@@ -132,8 +132,8 @@ class RemoteFolder:
         self._remove_temporary()
 
     def discard(self) -> None:
-        """Wait for running requests, and remove everything that was written; never raises."""
-        wait([future for future, _ in self._pending if not future.cancel()])
+        """Wait a short time for running requests, and remove everything that was written; never raises."""
+        wait([future for future, _ in self._pending if not future.cancel()], MAX_DISCARD_S)
         self._pending.clear()
         self._pending_bytes = 0
         if self._has_filled_empty_folder:
