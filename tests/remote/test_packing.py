@@ -175,7 +175,7 @@ def test_names_outside_the_remote_folder_are_refused(s3: S3Bucket, photos: Path,
 def test_faults_of_the_server_change_nothing(s3: S3Bucket, images: Path, tmp_path: Path, proxied: Proxied) -> None:
     upload_folder(s3, images, "photos")
     rm.pack(images, tmp_path / "expected" / "train")
-    faults = Faults(error_rate=0.05, reset_rate=0.05, truncate_rate=0.05)
+    faults = Faults(error_rate=0.05, reset_rate=0.05, truncate_rate=0.05, short_rate=0.05, long_rate=0.05)
     for seed in range(3):
         proxied(s3, faults, seed=seed)
         rm.pack(s3.url("photos"), tmp_path / f"found{seed}" / "train", workers=2)
@@ -194,6 +194,22 @@ def test_lost_server_is_an_error_also_if_images_are_skipped(
         rm.pack(source, tmp_path / "out" / "train", on_error="skip")
     check_error(caught.value)
     assert not any(is_shard(name) for name in os.listdir(tmp_path / "out"))
+
+
+@pytest.mark.parametrize("name", ["cat/01.png", "SegmentationClass/1.png"])
+def test_replaced_image_is_an_error(s3: S3Bucket, images: Path, tmp_path: Path, name: str) -> None:
+    upload_folder(s3, images, "photos")
+    source: rm.Source = rm.ImageFolder(s3.url("photos"))
+    if "Class" in name:
+        for folder in ("JPEGImages", "SegmentationClass"):
+            s3.put(f"photos/{folder}/1.png", (images / "cat" / "01.png").read_bytes())
+        source = rm.ImagePairs(s3.url("photos/JPEGImages"), s3.url("photos/SegmentationClass"))
+    source.rows()
+    s3.put(f"photos/{name}", (images / "cat" / "03.png").read_bytes())
+    with pytest.raises(rm.ShardChangedError, match="the object was replaced") as caught:
+        rm.pack(source, tmp_path / "out" / "train", on_error="skip")
+    assert caught.value.shard == s3.url(f"photos/{name}")
+    check_error(caught.value)
 
 
 def test_interrupted_run_is_resumed(s3: S3Bucket, images: Path, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from recordmill.storage.local import LOCAL
 from recordmill.types import Ragged
 
 if TYPE_CHECKING:
+    from recordmill.packing.sources.base import FileInfos
     from recordmill.storage.remote import RemoteStorage
 
 # Maps the row of each failed item in a chunk to (path, cause).
@@ -84,7 +85,7 @@ class RecordBuilder:
             return {}
         path, most = items.paths()[0], get_format(self.format).framing.max_payload_bytes
         with contextlib.suppress(OSError):
-            num_bytes = os.path.getsize(path) if items.sizes is None else int(items.sizes[0])
+            num_bytes = items.infos[0].num_bytes if items.infos and items.infos[0] else os.path.getsize(path)
             if num_bytes > most:
                 cause = f"the file has {num_bytes:,} bytes, but {self.format} stores at most {most:,} bytes per record"
                 return {0: (path, cause)}
@@ -124,11 +125,11 @@ class RecordBuilder:
     def _load_columns(self, items: Items, failures: Failures) -> dict[str, Any]:
         """Read the image and mask files; return the columns made from them: images, masks, shapes and dtypes."""
         names = self.names
-        images, shapes = self._load_images(items.paths(), failures)
+        images, shapes = self._load_images(items.paths(), items.infos, failures)
         columns: dict[str, Any] = {names.image: images}
         if names.mask is not None:
             paths = items.mask_paths()
-            masks, mask_shapes, dtypes = self._load_masks(paths, failures)
+            masks, mask_shapes, dtypes = self._load_masks(paths, items.mask_infos, failures)
             columns[names.mask] = masks
             _check_equal_shapes(paths, shapes, mask_shapes, failures)
             if names.dtype is not None:
@@ -139,9 +140,11 @@ class RecordBuilder:
             columns[names.height], columns[names.width] = sizes[:, 0], sizes[:, 1]
         return columns
 
-    def _load_images(self, paths: list[str], failures: Failures) -> tuple[Ragged, list[Shape | None]]:
+    def _load_images(
+        self, paths: list[str], infos: FileInfos | None, failures: Failures
+    ) -> tuple[Ragged, list[Shape | None]]:
         options = self.options
-        files = self._read_image_files(paths, failures)
+        files = self._read_image_files(paths, infos, failures)
         if options.recoding is not None:
             return _recode_images(paths, files, failures, options.recoding)
         if options.check == "decode":
@@ -151,10 +154,12 @@ class RecordBuilder:
             return files, _apply_to_files(read_image_shape, paths, files, failures)
         return files, [None] * len(files)
 
-    def _load_masks(self, paths: list[str], failures: Failures) -> tuple[Ragged, list[Shape | None], list[bytes]]:
+    def _load_masks(
+        self, paths: list[str], infos: FileInfos | None, failures: Failures
+    ) -> tuple[Ragged, list[Shape | None], list[bytes]]:
         """Read the masks; return the bytes to store, the shapes of the masks, and the dtype names of raw masks."""
         options, recoding = self.options, self.options.recoding
-        files = self._read_image_files(paths, failures)
+        files = self._read_image_files(paths, infos, failures)
         if options.mask == "raw":
             arrays = _apply_to_files(lambda data: read_mask(data, recoding), paths, files, failures)
             rows = [b"" if array is None else array.tobytes() for array in arrays]
@@ -171,11 +176,11 @@ class RecordBuilder:
             return files, _apply_to_files(read_image_shape, paths, files, failures), []
         return files, [None] * len(files), []
 
-    def _read_image_files(self, paths: list[str], failures: Failures) -> Ragged:
-        if self.storage.is_remote:
-            files = _read_remote_files(cast("RemoteStorage", self.storage), paths, failures)
-        else:
+    def _read_image_files(self, paths: list[str], infos: FileInfos | None, failures: Failures) -> Ragged:
+        if infos is None:
             files = _read_files(paths, failures)
+        else:
+            files = _read_remote_files(cast("RemoteStorage", self.storage), paths, infos, failures)
         if self.options.check != "none":
             for row in _find_non_images(files):
                 failures.setdefault(row, (paths[row], _describe_non_image(files[row])))
@@ -236,21 +241,21 @@ def _read_files(paths: list[str], failures: Failures) -> Ragged:
         return Ragged.from_rows(rows)
 
 
-def _read_remote_files(storage: RemoteStorage, paths: list[str], failures: Failures) -> Ragged:
+def _read_remote_files(storage: RemoteStorage, paths: list[str], infos: FileInfos, failures: Failures) -> Ragged:
     """Request all files at once; add a failure and an empty row for each file that does not exist."""
-    requests = [storage.request_file(path) for path in paths]
-    rows: list[bytes] = []
+    requests = {row: storage.request_file(paths[row], info) for row, info in enumerate(infos) if info is not None}
+    files = [b""] * len(paths)
     try:
-        for row, request in enumerate(requests):
-            try:
-                rows.append(request.result())
-            except FileNotFoundError as error:
-                failures.setdefault(row, (paths[row], error.strerror or str(error)))
-                rows.append(b"")
+        for row, path in enumerate(paths):
+            if row in requests:
+                with contextlib.suppress(FileNotFoundError):
+                    files[row] = requests[row].result()
+                    continue
+            failures.setdefault(row, (path, "the object does not exist"))
     finally:
-        for request in requests:
+        for request in requests.values():
             request.cancel()
-    return Ragged.from_rows(rows)
+    return Ragged.from_rows(files)
 
 
 def _recode_images(

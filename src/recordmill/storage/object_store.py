@@ -290,7 +290,7 @@ class ObjectStore:
                 f"the object was replaced after it was first opened: {failure.cause}",
                 kind="changed",
                 shard=address,
-                hint="open the dataset again in all processes",
+                hint="open the dataset again in all processes, or start pack() again",
             ) from None
         raise RemoteError(
             f"cannot {action}: {failure.cause}",

@@ -228,10 +228,10 @@ class RemoteStorage:
         store, key = self._find_store(path)
         return store.get(key, info)
 
-    def request_file(self, path: str) -> Future[bytes]:
-        """Request a whole object, without waiting for it."""
+    def request_file(self, path: str, info: ObjectInfo) -> Future[bytes]:
+        """Request a whole object, which must have the size and version of `info`, without waiting for it."""
         store, key = self._find_store(path)
-        return store.submit(store.get, key)
+        return store.submit(store.get, key, info)
 
     def request(self, path: str, start: int, stop: int) -> Future[memoryview]:
         """Request a range of an object, without waiting for it."""

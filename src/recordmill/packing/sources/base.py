@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from recordmill.storage.object_store import ObjectInfo
     from recordmill.storage.remote import RemoteStorage
 
+    FileInfos = list[ObjectInfo | None]
+
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 Labels = NDArray[Any] | Ragged
 Rows = slice | NDArray[np.integer[Any]]
@@ -128,9 +130,8 @@ class Items:
         Names of the classes, in the order of the label numbers.
     storage : Storage
         Storage of the files.
-    sizes, stamps : ndarray of int64, optional
-        Only for remote files: the size of each image file in bytes, 0 if it does not exist, and a checksum that changes
-        if the file is replaced.
+    infos, mask_infos : list of ObjectInfo or None, optional
+        Only for remote files: size and version of each image and mask file; None for a file that does not exist.
     """
 
     names: list[str]
@@ -145,8 +146,8 @@ class Items:
     allow_outside: bool = True
     classes: list[str] | None = None
     storage: Storage = LOCAL
-    sizes: NDArray[np.int64] | None = None
-    stamps: NDArray[np.int64] | None = None
+    infos: FileInfos | None = None
+    mask_infos: FileInfos | None = None
 
     def __len__(self) -> int:
         """Return the number of items."""
@@ -193,12 +194,12 @@ class Items:
         stamps : ndarray of int64, shape (count,)
             A checksum of the size and modification time of each file, or of its size and version if it is remote.
         """
-        if self.sizes is None or self.stamps is None:
+        if self.infos is None:
             count, stamps = _core.count_fitting(self.paths(), max_bytes)
             return count, np.asarray(stamps)
-        count = int(np.searchsorted(np.cumsum(self.sizes), max_bytes, side="right"))
-        count = min(max(count, 1), len(self))
-        return count, self.stamps[:count]
+        ends = np.cumsum([0 if info is None else info.num_bytes for info in self.infos])
+        count = max(int(np.searchsorted(ends, max_bytes, side="right")), 1)
+        return count, np.array(list(map(_compute_stamp, self.infos[:count])), np.int64)
 
     def describe_origin(self, position: int) -> str | None:
         """Return the file and the line that list an item, for error messages.
@@ -238,8 +239,8 @@ class Items:
             mask_root=self.mask_root,
             extra={name: take_rows(values, rows) for name, values in self.extra.items()},
             allow_outside=self.allow_outside,
-            sizes=None if self.sizes is None else self.sizes[rows],
-            stamps=None if self.stamps is None else self.stamps[rows],
+            infos=None if self.infos is None else take_rows(self.infos, rows),
+            mask_infos=None if self.mask_infos is None else take_rows(self.mask_infos, rows),
         )
 
 
@@ -267,19 +268,21 @@ def read_text(path: str, storage: Storage) -> str:
 
 
 def add_remote_files(items: Items, options: StorageOptions) -> Items:
-    """If the files of the items are remote, add their storage, sizes and stamps."""
-    if not is_address(items.root or next(iter(items.names), "")):
+    """If the files of the items are remote, add their storage, sizes and versions."""
+    start = items.root or next(iter(items.names), "")
+    if not is_address(start):
         return items
-    paths = items.paths()
-    storage = items.storage if items.storage.is_remote else choose_storage(paths[:1], options)
-    infos = cast("RemoteStorage", storage).find_objects(paths)
-    sizes = np.array([0 if info is None else info.num_bytes for info in infos], np.int64)
-    stamps = np.array([0 if info is None else _compute_stamp(info) for info in infos], np.int64)
-    # The new storage does not keep the properties of all files, which `storage` has received.
-    return replace(items, storage=choose_storage(paths[:1], options), sizes=sizes, stamps=stamps)
+    listed = items.storage if items.storage.is_remote else choose_storage([start], options)
+    find_objects = cast("RemoteStorage", listed).find_objects
+    mask_infos = None if items.masks is None else find_objects(items.mask_paths())
+    # A new storage contains no listings, and can therefore be sent to worker processes.
+    storage = choose_storage([start], options)
+    return replace(items, storage=storage, infos=find_objects(items.paths()), mask_infos=mask_infos)
 
 
-def _compute_stamp(info: ObjectInfo) -> int:
+def _compute_stamp(info: ObjectInfo | None) -> int:
+    if info is None:
+        return 0
     # Listings and other responses round the time differently, so it is only used without a version, in seconds.
     return _core.crc32c(f"{info.num_bytes} {info.version or info.modified_ns // 10**9}".encode())
 
