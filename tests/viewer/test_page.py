@@ -222,6 +222,17 @@ def test_filter_shows_matching_records(url: str, open_page: OpenPage) -> None:
     assert page.input_value("#where") == "label == 1 and width > 150"
 
 
+def test_filter_cannot_be_typed_before_the_page_is_ready(url: str, open_page: OpenPage) -> None:
+    page = open_page(url)
+    requests: list[Any] = []
+    page.route("**/api/dataset", lambda route: requests.append(route))  # noqa: PLW0108 (not a built-in)
+    page.reload()
+    assert page.locator("#where").is_disabled()
+    requests[0].continue_()
+    apply_filter(page, "label == 1 and width > 150")
+    page.wait_for_selector("text=2 of 60 records")
+
+
 def test_wrong_filter_is_explained_with_a_caret(url: str, open_page: OpenPage) -> None:
     page = open_page(url)
     apply_filter(page, "label == 1 and widht > 3")

@@ -244,6 +244,7 @@ async function start() {
   byId("title").textContent = byId("title").title = dataset.title;
   byId("count").textContent = formatNoun(dataset.num_records, "record");
   toolbar.setSortable(dataset.sortable);
+  toolbar.where.disabled = false; // Before, `showRoute` would replace what the user has typed.
   addEventListener("hashchange", showRoute);
   addEventListener("keydown", onKey);
   await showRoute();
