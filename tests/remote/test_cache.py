@@ -244,3 +244,13 @@ def test_invalid_sizes_are_rejected(tmp_path: Path, options: dict[str, Any]) -> 
 def test_invalid_numbers_of_requests_are_rejected(max_requests: Any) -> None:
     with pytest.raises(ValueError, match="max_requests"):
         rm.open("s3://bucket/data", max_requests=max_requests)
+
+
+@pytest.mark.parametrize("folder, error", [("", ValueError), ("s3://bucket/cache", rm.UnsupportedPathError)])
+def test_cache_must_be_a_local_folder(
+    s3: S3Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, error: type[Exception]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match="cache"):
+        rm.open(s3.url("data"), cache_dir=folder)
+    assert list(tmp_path.iterdir()) == []

@@ -137,7 +137,13 @@ def test_options_replace_environment(s3: S3Bucket, dataset: Path, monkeypatch: p
 
 @pytest.mark.parametrize(
     "options",
-    [{"no_such_option": 1}, {"region": object()}, {"client_options": {"nothing": 1}}, {"aws_allow_http": "true"}],
+    [
+        {"no_such_option": 1},
+        {"region": object()},
+        {"client_options": {"nothing": 1}},
+        {"aws_allow_http": "true"},
+        {"token": "with a line break\n"},
+    ],
 )
 def test_unknown_options_are_rejected(s3: S3Bucket, options: dict[str, Any]) -> None:
     with pytest.raises((RemoteError, ValueError, TypeError)) as caught:

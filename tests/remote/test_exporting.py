@@ -354,3 +354,23 @@ def test_bucket_is_exported_into_the_working_folder(
     rm.export(s3.url("packed"), ".", to="folder")
     rm.export(packed, tmp_path / "expected", to="folder")
     assert read_folder(tmp_path / "work") == read_folder(tmp_path / "expected")
+
+
+@pytest.mark.parametrize("form", ["folder", "csv"])
+def test_temporary_objects_that_cannot_be_removed_are_named(
+    s3: S3Bucket, packed: Path, proxied: Proxied, form: str
+) -> None:
+    denied = proxied(s3, Faults(error_rate=1, error_status=403, methods=("DELETE", "POST")))
+    with pytest.warns(RuntimeWarning, match=r"\.tmp-[0-9a-f]+ could not be removed"):
+        rm.export(packed, s3.url(FORMS[form]), to=form)
+    denied.faults = Faults()
+    for key in s3.list_keys():
+        if ".tmp-" in key:
+            s3.delete(key)
+    assert len(read_bucket(s3)) == (26 if form == "folder" else 2)
+
+
+def test_address_with_two_slashes_is_the_same_address(s3: S3Bucket, packed: Path) -> None:
+    rm.export(packed, f"s3://{s3.bucket}//photos", to="folder")
+    with pytest.raises(rm.OutputExistsError):
+        rm.export(packed, s3.url("photos"), to="folder")

@@ -142,6 +142,52 @@ def test_images_of_a_web_server(http_folder: HttpFolder, lists: Path, tmp_path: 
     assert rm.pack(rm.LabelFile(f"{root}/odd.jsonl", root=root), tmp_path / "odd").num_records == 1
 
 
+def test_relative_names_are_resolved_as_on_a_disk(s3: S3Bucket, photos: Path, tmp_path: Path) -> None:
+    upload_folder(s3, photos, "photos")
+    names = ["./cat/01.png", "dog/../cat/03.png", "dog//00.png", "dog/./02.png"]
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text("".join(json.dumps({name: number}) + "\n" for number, name in enumerate(names)))
+    rm.pack(rm.LabelFile(labels, root=s3.url("photos")), tmp_path / "found.tfrecord", keep_name=True)
+    rm.pack(rm.LabelFile(labels, root=photos), tmp_path / "expected.tfrecord", keep_name=True)
+    assert (tmp_path / "found.tfrecord").read_bytes() == (tmp_path / "expected.tfrecord").read_bytes()
+    labels.write_text(json.dumps({"../photos/dog/00.png": 1}))
+    source = rm.LabelFile(labels, root=s3.url("photos/cat"), allow_outside=True)
+    assert source.rows().paths() == [s3.url("photos/photos/dog/00.png")]
+
+
+def test_local_and_remote_images_cannot_be_mixed(s3: S3Bucket, photos: Path, tmp_path: Path) -> None:
+    upload_folder(s3, photos, "photos")
+    remote, local = s3.url("photos/cat/01.png"), str(photos / "cat" / "01.png")
+    for names in ([remote, local], [local, remote]):
+        (tmp_path / "labels.jsonl").write_text("".join(json.dumps({name: 1}) + "\n" for name in names))
+        with pytest.raises(rm.ImageError, match=r"partly local and partly remote \(.*line [12]\)") as caught:
+            rm.pack(rm.LabelFile(tmp_path / "labels.jsonl"), tmp_path / "train", on_error="skip")
+        assert caught.value.kind == "remote_path"
+
+
+def test_objects_that_mark_folders_are_ignored(s3: S3Bucket, photos: Path, tmp_path: Path) -> None:
+    upload_folder(s3, photos, "photos")
+    for name in ("", "cat/", "dog/x.png/", "cat/01.png/"):
+        s3.put(f"photos/{name}", b"")
+    data = (photos / "cat" / "01.png").read_bytes()
+    s3.put("photos/dog/x.png/inner.png", data)
+    s3.put("photos/cat/01.png/inner.png", data)
+    assert rm.pack(s3.url("photos"), tmp_path / "train").num_records == 26
+
+
+def test_missing_bucket_is_named(s3: S3Bucket, photos: Path, tmp_path: Path) -> None:
+    (tmp_path / "labels.jsonl").write_text('{"a.png": 1}')
+    source = rm.LabelFile(tmp_path / "labels.jsonl", root=f"s3://{s3.bucket}-nowhere")
+    with pytest.raises(rm.RemoteError, match="the bucket does not exist"):
+        rm.pack(source, tmp_path / "train", on_error="skip")
+
+
+def test_bucket_can_be_the_folder(s3: S3Bucket, photos: Path, tmp_path: Path) -> None:
+    rm.pack(photos, s3.url().rstrip("/"))
+    rm.pack(photos, f"{tmp_path}/packed/")
+    assert read_bucket(s3) == read_folder(tmp_path / "packed")
+
+
 def test_missing_and_bad_images_are_skipped_or_named(s3: S3Bucket, lists: Path, tmp_path: Path) -> None:
     upload_folder(s3, lists, "photos")
     s3.delete("photos/dog/04.png")

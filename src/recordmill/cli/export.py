@@ -120,6 +120,8 @@ def parse_class_names(text: str | None) -> list[str] | None:
     """Return class names from a comma-separated text, or from a file with one name per line."""
     if text is None:
         return None
+    if text.endswith(".txt") and "://" in text:
+        raise ValueError(f"--classes must be names or a local file, got {text}")
     if text.endswith(".txt") and os.path.isfile(text):
         return [line.strip() for line in Path(text).read_text("utf-8-sig").splitlines() if line.strip()]
     return [name.strip() for name in text.split(",")]

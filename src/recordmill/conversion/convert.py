@@ -30,7 +30,7 @@ from recordmill.shards.collection import ShardCollection
 from recordmill.shards.index import IndexMode
 from recordmill.shards.output import check_output_compression
 from recordmill.shards.paths import Paths
-from recordmill.storage.addresses import check_path
+from recordmill.storage.addresses import check_output_path
 from recordmill.storage.choose import StorageOptions
 from recordmill.suggestions import suggest_arguments
 
@@ -272,7 +272,7 @@ def create_writer(
     """Open the source, select its records, and return a writer that converts and writes these records."""
     selection = Selection(options.where, options.sample, options.skip, options.take, options.shuffle)
     changes, outputs, run = options.change_options(), options.output_options(), options.run_options()
-    target = check_path(destination)
+    target = check_output_path(destination)
     if not target:
         raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'out/train'")
     if isinstance(source, Dataset) and source.batch_stage is not None:

@@ -25,7 +25,7 @@ from recordmill.pipeline.dataset import Dataset
 from recordmill.shards.dataset_output import DatasetOutput
 from recordmill.shards.index import IndexMode
 from recordmill.shards.paths import Paths
-from recordmill.storage.addresses import check_path
+from recordmill.storage.addresses import check_output_path
 from recordmill.suggestions import suggest_arguments
 
 Ints = NDArray[np.int64]
@@ -155,7 +155,7 @@ def split(  # noqa: PLR0913 (the options of one command)
         raise ValueError(message)  # noqa: TRY004 (no type error)
     records, positions = opened
     assignment, classes = _assign_parts(records, positions, shares, by, group, seed, run.workers)
-    folder = check_path(destination)
+    folder = check_output_path(destination)
     format_ = choose_output_format("", format, records.collections)
     codec = choose_output_payload(payload, format_, records.collections)
     writers = {}

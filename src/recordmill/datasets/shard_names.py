@@ -16,6 +16,7 @@ from itertools import count
 from recordmill.errors import OutputExistsError
 from recordmill.formats.base import Format
 from recordmill.formats.registry import FORMATS
+from recordmill.storage.addresses import is_address
 from recordmill.storage.base import Storage
 from recordmill.storage.compression import SUFFIXES
 
@@ -41,7 +42,8 @@ _MAX_TOTAL = 1_000_000
 def build_path_prefix(destination: str | os.PathLike[str]) -> str:
     """Return the common prefix of the shard paths; if `destination` is a directory, append ``part`` to it."""
     prefix = os.fspath(destination)
-    return os.path.join(prefix, "part") if prefix.endswith(os.sep) or prefix in ("", ".") else prefix
+    is_bucket = is_address(prefix) and "/" not in prefix.partition("://")[2]
+    return os.path.join(prefix, "part") if prefix.endswith(os.sep) or prefix in ("", ".") or is_bucket else prefix
 
 
 def dataset_file_path(prefix: str, suffix: str) -> str:

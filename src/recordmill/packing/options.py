@@ -10,7 +10,7 @@ from recordmill.concurrency.threads import num_cpus
 from recordmill.packing.recode import Encoding, Recoding
 from recordmill.shards.dataset_output import ShardOptions
 from recordmill.shards.index import IndexMode
-from recordmill.storage.addresses import check_path
+from recordmill.storage.addresses import check_output_path
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import StorageOptions, choose_storage
 
@@ -146,7 +146,7 @@ def build_recoding(
 
 def check_destination(destination: str | os.PathLike[str]) -> str:
     """Return the destination of `pack` as str; raise ValueError if it is empty."""
-    path = check_path(destination)
+    path = check_output_path(destination)
     if not path:
         raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'packed/train'")
     return path

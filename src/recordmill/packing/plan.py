@@ -189,10 +189,10 @@ def plan_pack(source: Source | str | os.PathLike[str], destination: str | os.Pat
         Prefix of the shard names, as in `pack`. All machines that pack parts must reach it under the same absolute
         path.
     **options
-        Options of `pack`, except `workers`, `worker_kind`, `progress`, `schema` and `entry_points`. Each shard is a
-        part, so `shards` is the number of parts; with `max_shard_bytes` there is one part, because the start of a shard
-        depends on all images before it. With ``resume=True``, parts that an interrupted run has packed with the same
-        source and options are kept; otherwise they are removed.
+        Options of `pack`, except `workers`, `worker_kind`, `progress`, `schema`, `entry_points` and `storage_options`.
+        Each shard is a part, so `shards` is the number of parts; with `max_shard_bytes` there is one part, because the
+        start of a shard depends on all images before it. With ``resume=True``, parts that an interrupted run has packed
+        with the same source and options are kept; otherwise they are removed.
 
     Returns
     -------

@@ -29,7 +29,7 @@ from recordmill.shards.output import ShardOutput, check_payload_size, companion_
 from recordmill.shards.paths import Paths, list_paths
 from recordmill.shards.sidecar import Sidecar
 from recordmill.shards.spanning import group_spanning_files
-from recordmill.storage.addresses import check_path
+from recordmill.storage.addresses import check_output_path
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import choose_storage
 from recordmill.suggestions import suggest_arguments
@@ -192,7 +192,7 @@ def salvage(  # noqa: PLR0913 (the options of one command)
     >>> result.num_records, result.num_lost_records, result.lost[0].kind
     (7, 1, 'payload_checksum')
     """
-    target = check_path(destination)
+    target = check_output_path(destination)
     if not target:
         raise ValueError("destination must not be empty: it is the prefix of the shard names, such as 'rescued/train'")
     options = {

@@ -31,7 +31,7 @@ from recordmill.shards.output import (
     check_payload_size,
     frame_payloads,
 )
-from recordmill.storage.addresses import check_path
+from recordmill.storage.addresses import check_output_path
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.suggestions import suggest_constructor_arguments
@@ -219,7 +219,7 @@ class ShardWriter(_WriterBase):
             raise ValueError(f"shards must be a positive integer, got {shards}")
         if shards is not None and max_shard_bytes is not None:
             raise ValueError("shards= and max_shard_bytes= cannot be combined")
-        self.path, self._format = check_path(path), choose_format(path, format)
+        self.path, self._format = check_output_path(path), choose_format(path, format)
         self._codec = get_payload(payload, self._format)
         self._declared_schema = self._schema = None if schema is None else Schema(schema)
         self._has_size_limit = max_shard_bytes is not None
@@ -404,7 +404,7 @@ class PayloadWriter(_WriterBase):
         index: IndexMode = "auto",
     ) -> None:
         super().__init__()
-        self.path = check_path(path)
+        self.path = check_output_path(path)
         self._format = replace(get_format(format), index=None, index_on_write=False)
         self._pending: list[bytes] = []
         self._pending_bytes = 0

@@ -10,7 +10,9 @@ from urllib.parse import unquote, urlsplit
 
 from recordmill.errors import UnsupportedPathError
 
-SCHEMES = ("s3", "s3a", "gs", "az", "abfs", "abfss", "https", "http")
+_BUCKET_SCHEMES, _WEB_SCHEMES = ("s3", "s3a", "gs", "az"), ("https", "http")
+SCHEMES = (*_BUCKET_SCHEMES, "abfs", "abfss", *_WEB_SCHEMES)
+_WEB_ADDRESSES = ("https://", "http://")
 # Matches an address such as s3://bucket/train. It also matches s3:/bucket/train, because pathlib removes one slash.
 _ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/(?P<slash>/?)(?P<rest>.*)", re.DOTALL)
 _REMOTE = re.compile(rf"(?:{'|'.join(SCHEMES)})://")
@@ -62,12 +64,31 @@ def check_path(path: str | os.PathLike[str]) -> str:
             shard=redact(name),
             hint=f"use a local path, or an address such as {', '.join(f'{known}://' for known in SCHEMES)}",
         )
-    if not match["rest"].strip("/"):
-        message = f"{name} has no bucket and no key"
+    bucket, slash, key = match["rest"].partition("/")
+    if not bucket:
+        message, hint = f"{name} has no bucket", "use the address of a folder or an object"
+        raise UnsupportedPathError(message, kind="remote_path", shard=name, hint=hint)
+    if scheme in _BUCKET_SCHEMES and re.search("[@:]", bucket):
         raise UnsupportedPathError(
-            message, kind="remote_path", shard=name, hint="use the address of a folder or an object"
+            "the name of a bucket must not contain '@' or ':'",
+            kind="remote_path",
+            shard=redact(name),
+            hint="set credentials and endpoints by the environment variables of the store or by storage_options",
         )
-    return f"{scheme}://{match['rest']}"
+    return f"{scheme}://{bucket}{slash}{key if scheme in _WEB_SCHEMES else key.lstrip('/')}"
+
+
+def check_output_path(path: str | os.PathLike[str]) -> str:
+    """Return the path of a destination as str; raise UnsupportedPathError if it cannot be written."""
+    name = check_path(path)
+    if name.startswith(_WEB_ADDRESSES):
+        raise UnsupportedPathError(
+            "files cannot be written to a web server",
+            kind="remote_path",
+            shard=redact(name),
+            hint="use a local path, or an address such as s3://bucket/folder",
+        )
+    return name
 
 
 def absolute_path(path: str) -> str:
@@ -82,7 +103,7 @@ def normalize_address(address: str) -> str:
 
 def split_address(address: str) -> Address:
     """Split an address into its root and its key."""
-    if not address.startswith(("https://", "http://")):
+    if not address.startswith(_WEB_ADDRESSES):
         scheme, _, rest = address.partition("://")
         bucket, _, key = rest.partition("/")
         return Address(f"{scheme}://{bucket}", key)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recordmill.errors import UnsupportedPathError
-from recordmill.storage.addresses import is_address, redact
+from recordmill.storage.addresses import check_path, is_address, redact
 from recordmill.storage.base import Storage
 from recordmill.storage.local import LOCAL
 
@@ -33,11 +33,23 @@ def choose_storage(
             f"{redact(remote[0])} is an address, but {local!r} is a local path",
             kind="remote_path",
             shard=redact(remote[0]),
-            hint="open them separately, and combine the datasets with mix()",
+            hint="use only addresses or only local paths; to combine datasets, open them separately and call mix()",
         )
     from recordmill.storage.block_cache import BlockCache
     from recordmill.storage.remote import RemoteStorage
 
-    cache = None if cache_dir is None else BlockCache(os.fsdecode(cache_dir), cache_bytes)
+    cache = None if cache_dir is None else BlockCache(_check_cache_folder(cache_dir), cache_bytes)
     limit = {} if max_requests is None else {"max_requests": max_requests}
     return RemoteStorage(options, cache=cache, keeps_listings=not for_writing, **limit)
+
+
+def _check_cache_folder(path: str | os.PathLike[str]) -> str:
+    """Return the path of a cache as str; raise an error if it is empty or an address."""
+    name = check_path(path)
+    if not name:
+        raise ValueError("cache_dir must not be empty: it is the folder of the cache")
+    if is_address(name):
+        raise UnsupportedPathError(
+            "a cache must be a local folder", kind="remote_path", shard=redact(name), hint="use cache_dir='cache'"
+        )
+    return name

@@ -58,6 +58,12 @@ def classify_failure(error: BaseException) -> Failure:
         return Failure("changed", text if isinstance(error, VersionError) else "its version (ETag) is different")
     if isinstance(error, OptionsError):
         return Failure("bad_request", text, "check storage_options and the environment variables of the store")
+    if "InvalidHeaderValue" in text:
+        hint = "remove line breaks and other control characters from the credentials and options of the store"
+        return Failure("bad_request", "a credential or an option contains an invalid character", hint)
+    if "Error parsing Path" in text:
+        hint = "rename the object: empty parts of a key, '.', '..' and control characters are not supported"
+        return Failure("bad_request", describe_cause(text, 0, None), hint)
     if isinstance(error, FileNotFoundError):
         return _MISSING_BUCKET if _is_missing_bucket(text) else Failure("missing", "the object does not exist")
     if name == "AlreadyExistsError":

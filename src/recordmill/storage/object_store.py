@@ -102,8 +102,12 @@ class ObjectStore:
             if not recursive:
                 result = api.list_with_delimiter(store, folder or None)
                 return {entry["path"]: _parse_info(entry) for entry in result["objects"]}, result["common_prefixes"]
-            entries = api.list(store, folder or None, chunk_size=1000)
-            return {entry["path"]: _parse_info(entry) for chunk in entries for entry in chunk}, []
+            infos: dict[str, ObjectInfo] = {}
+            for chunk in api.list(store, folder or None, chunk_size=1000):
+                for entry in chunk:
+                    # obstore omits the slash at the end of a key that marks a folder. The object "a" precedes "a/".
+                    infos.setdefault(entry["path"], _parse_info(entry))
+            return infos, []
 
         return self._request("list the folder", folder, send)
 
@@ -290,7 +294,7 @@ class ObjectStore:
                 f"the object was replaced after it was first opened: {failure.cause}",
                 kind="changed",
                 shard=address,
-                hint="open the dataset again in all processes, or start pack() again",
+                hint="open the dataset again in all processes; for pack(), create the source again",
             ) from None
         raise RemoteError(
             f"cannot {action}: {failure.cause}",

@@ -112,10 +112,18 @@ class RemoteStorage:
         return [self._infos.get(path) for path in paths]
 
     def list_recursively(self, folder: str) -> list[str]:
-        """Return the names of all objects in a folder and its subfolders, relative to the folder, in any order."""
+        """Return the names of all objects in a folder and its subfolders, relative to the folder, in any order.
+
+        Empty objects that mark folders are omitted.
+        """
         store, key = self._find_store(folder)
         infos, _ = store.list(key, recursive=True)
-        found = {name[len(key) :].lstrip("/"): info for name, info in infos.items() if name != key}
+        folders = {name.rpartition("/")[0] for name in infos}
+        found = {
+            name[len(key) :].lstrip("/"): info
+            for name, info in infos.items()
+            if name != key and (info.num_bytes or name not in folders)
+        }
         self._infos |= {f"{folder}/{name}": info for name, info in found.items()}
         return list(found)
 

@@ -24,7 +24,7 @@ from recordmill.conversion.source import Positions
 from recordmill.conversion.writing import ConvertChunk, ConvertResult, ShardsWriter
 from recordmill.packing.progress import Progress, ProgressOption
 from recordmill.shards.paths import Paths
-from recordmill.storage.addresses import absolute_path, check_path
+from recordmill.storage.addresses import absolute_path, check_output_path
 from recordmill.suggestions import check_option_names
 
 # Options of `recordmill.convert` that are rejected, because tasks of the cluster replace local workers.
@@ -90,7 +90,9 @@ def convert(
                 f"convert() on Ray does not support {name!r}, because Ray tasks replace local workers; omit {name}="
             )
     tasks = TaskOptions(num_cpus, memory, max_retries)
-    writer = create_writer(absolute_paths(source), absolute_path(check_path(destination)), ConvertOptions(**options))
+    writer = create_writer(
+        absolute_paths(source), absolute_path(check_output_path(destination)), ConvertOptions(**options)
+    )
     if not isinstance(writer, ShardsWriter):
         raise TypeError("convert() on Ray takes paths of shards, not a dataset")
     runner = TaskRunner(_convert_chunk, writer.converter, tasks)

@@ -6,12 +6,13 @@ import contextlib
 import errno
 import os
 import shutil
+import warnings
 from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Protocol
 
 from recordmill.concurrency.daemon_pool import DaemonPool
-from recordmill.errors import InputError, OutputExistsError, WriteError
+from recordmill.errors import InputError, OutputExistsError, RemoteError, WriteError
 from recordmill.storage.addresses import describe_path, is_address, normalize_address, split_address
 from recordmill.storage.base import Storage
 from recordmill.storage.local import convert_write_errors
@@ -271,6 +272,9 @@ class OutputBuffer:
         # A request that was sent cannot be interrupted. It runs in a thread, so that `discard` can wait for it.
         self._commit = DaemonPool(1, "recordmill-export").submit(self._file.commit)
         self._commit.result()
+        with contextlib.suppress(RemoteError):
+            if self._storage.is_remote and self._storage.exists(self._file.temporary):
+                warn_about_remaining(self._file.temporary)
 
     def discard(self) -> None:
         """Remove the temporary file, or the final file unless it has replaced another file; never raises."""
@@ -322,6 +326,11 @@ def create_same_file_error(path: str) -> InputError:
         shard=describe_path(path),
         hint="choose another destination",
     )
+
+
+def warn_about_remaining(path: str) -> None:
+    """Warn that temporary objects could not be removed, for example because the permission is missing."""
+    warnings.warn(f"{describe_path(path)} could not be removed; remove it yourself", RuntimeWarning, stacklevel=2)
 
 
 def _build_hidden_path(path: str, kind: str) -> str:

@@ -11,7 +11,12 @@ from concurrent.futures import Future, wait
 
 from recordmill.concurrency.daemon_pool import DaemonPool
 from recordmill.conversion.export.named_files import LABEL_LINES, LABEL_LIST
-from recordmill.conversion.export.output import FolderFile, create_same_file_error, folder_exists_error
+from recordmill.conversion.export.output import (
+    FolderFile,
+    create_same_file_error,
+    folder_exists_error,
+    warn_about_remaining,
+)
 from recordmill.errors import WriteError
 from recordmill.shards.class_names import LABELS_FILE
 from recordmill.storage.addresses import normalize_address, redact, split_address
@@ -55,6 +60,8 @@ class RemoteFolder:
         self._pending: deque[tuple[Future[None], int]] = deque()
         self._pending_bytes = 0
         self._names: list[str] = []
+        # Temporary objects that could not be removed.
+        self._remaining: list[str] = []
         # Whether objects of this export have final names, in a folder that was empty before.
         self._has_filled_empty_folder = False
         self.num_files = self.num_bytes = 0
@@ -130,6 +137,8 @@ class RemoteFolder:
             self._run_all(self._storage.remove, (f"{self.path}/{name}" for name in old))
         self._has_filled_empty_folder = False
         self._remove_temporary()
+        if self._remaining:
+            warn_about_remaining(self._temporary)
 
     def discard(self) -> None:
         """Wait a short time for running requests, and remove everything that was written; never raises."""
@@ -148,5 +157,7 @@ class RemoteFolder:
             self._run_all(self._try_remove, (f"{self._temporary}/{name}" for name in names))
 
     def _try_remove(self, path: str) -> None:
-        with contextlib.suppress(WriteError):
+        try:
             self._storage.remove(path)
+        except WriteError:
+            self._remaining.append(path)

@@ -14,14 +14,14 @@ from recordmill.conversion.export.samples import OnSkip, Sample, read_samples
 from recordmill.conversion.export.text import CsvWriter, JsonLinesWriter
 from recordmill.conversion.export.webdataset import WebDatasetWriter
 from recordmill.conversion.export.writers import ExportOptions, Writer, choose_feature, find_only_bytes_feature
-from recordmill.errors import FeatureError, LabelError, RecordmillError, UnsupportedPathError
+from recordmill.errors import FeatureError, LabelError, RecordmillError
 from recordmill.packing.progress import Progress, ProgressOption
 from recordmill.pipeline.dataset import Dataset
 from recordmill.pipeline.open import open as open_dataset
 from recordmill.pipeline.stages.decode import Decode
 from recordmill.pipeline.stages.map import Map
 from recordmill.shards.paths import Paths
-from recordmill.storage.addresses import check_path, redact
+from recordmill.storage.addresses import check_output_path
 from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.suggestions import suggest_arguments
 
@@ -127,9 +127,11 @@ def export(  # noqa: PLR0913 (the options of one command)
     >>> rm.export("train.tfrecord", "train.jsonl", to="jsonl").num_files
     1
     """
-    target = _check_destination(destination)
+    target = check_output_path(destination)
     if to not in _WRITERS:
         raise ValueError(f"to must be one of {', '.join(_WRITERS)}, got {to!r}")
+    if not target:
+        raise ValueError("destination must not be empty")
     if on_error not in ("stop", "skip"):
         raise ValueError(f"on_error must be 'stop' or 'skip', got {on_error!r}")
     _check_options_have_effect(
@@ -165,20 +167,6 @@ def export(  # noqa: PLR0913 (the options of one command)
         raise ValueError("class_folders=True requires labels and class names: pass label_feature=... and classes=[...]")
     _write_samples(dataset, faces, _WRITERS[to](options), options, on_error == "skip", progress)
     return options.result
-
-
-def _check_destination(destination: str | os.PathLike[str]) -> str:
-    path = check_path(destination)
-    if not path:
-        raise ValueError("destination must not be empty")
-    if path.startswith(("https://", "http://")):
-        raise UnsupportedPathError(
-            f"export() cannot write to a web server, got {redact(path)}",
-            kind="remote_path",
-            shard=redact(path),
-            hint="use a local path, or an address such as s3://bucket/folder",
-        )
-    return path
 
 
 def _check_options_have_effect(to: str, **options: tuple[object, Sequence[str]]) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
@@ -14,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recordmill import _core
-from recordmill.errors import MissingInputError
-from recordmill.storage.addresses import check_path, describe_path, is_address
+from recordmill.errors import ImageError, MissingInputError
+from recordmill.storage.addresses import check_path, describe_path, is_address, redact
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.storage.local import LOCAL
@@ -69,6 +70,12 @@ class Source(ABC):
     def __getitem__(self, position: int) -> Item:
         """Return the item at a position; a negative position counts from the end."""
         return self._items[position]
+
+    def __repr__(self) -> str:
+        """Return the arguments of the constructor, without secrets."""
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}  # type: ignore[arg-type]
+        arguments = ", ".join(f"{name}={value!r}" for name, value in values.items())
+        return redact(f"{type(self).__name__}({arguments})")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all attributes except the cached items. A pickled copy reads the items again."""
@@ -271,13 +278,32 @@ def add_remote_files(items: Items, options: StorageOptions) -> Items:
     """If the files of the items are remote, add their storage, sizes and versions."""
     start = items.root or next(iter(items.names), "")
     if not is_address(start):
+        _check_same_kind(items, [] if items.root else [row for row, name in enumerate(items.names) if is_address(name)])
         return items
+    paths = items.paths()
+    _check_same_kind(items, [row for row, path in enumerate(paths) if not is_address(path)])
     listed = items.storage if items.storage.is_remote else choose_storage([start], options)
     find_objects = cast("RemoteStorage", listed).find_objects
-    mask_infos = None if items.masks is None else find_objects(items.mask_paths())
+    infos, mask_infos = find_objects(paths), None if items.masks is None else find_objects(items.mask_paths())
+    if not any(infos):
+        listed.list_names(start)  # Raises an error if the bucket does not exist.
     # A new storage contains no listings, and can therefore be sent to worker processes.
-    storage = choose_storage([start], options)
-    return replace(items, storage=storage, infos=find_objects(items.paths()), mask_infos=mask_infos)
+    return replace(items, storage=choose_storage([start], options), infos=infos, mask_infos=mask_infos)
+
+
+def _check_same_kind(items: Items, rows: list[int]) -> None:
+    """Raise ImageError if `rows` is not empty. It contains the local paths among addresses, or the other way round."""
+    if not rows:
+        return
+    listed = items.describe_origin(rows[0])
+    raise ImageError(
+        f"the images are partly local and partly remote{f' ({listed})' if listed else ''}",
+        kind="remote_path",
+        shard=items.origin,
+        expected="only addresses, or only local paths",
+        found=describe_path(items.names[rows[0]]),
+        hint="list the local and the remote images in two files, and pack them separately",
+    )
 
 
 def _compute_stamp(info: ObjectInfo | None) -> int:
@@ -302,4 +328,14 @@ def _join_paths(root: str, names: list[str]) -> list[str]:
     if not is_address(root):
         return [name if name.startswith(os.sep) else prefix + name for name in names]
     encode = quote if root.startswith(("https://", "http://")) else str
-    return [name if name.startswith("/") or is_address(name) else prefix + encode(name) for name in names]
+    return [name if name.startswith("/") or is_address(name) else _join_address(prefix, encode(name)) for name in names]
+
+
+def _join_address(prefix: str, name: str) -> str:
+    """Append a relative path to an address; resolve ``.``, ``..`` and empty parts, which keys do not contain."""
+    address = prefix + name
+    if "/." not in f"/{name}" and "//" not in name:
+        return address
+    scheme, _, rest = address.partition("://")
+    bucket, _, key = rest.partition("/")
+    return f"{scheme}://{bucket}/{posixpath.normpath(f'/{key}').lstrip('/')}"

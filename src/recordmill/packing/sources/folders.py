@@ -43,7 +43,7 @@ def find_folder(path: str | os.PathLike[str], options: StorageOptions) -> tuple[
 
 
 @suggest_constructor_arguments
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ImageFolder(Source):
     """Images in class folders: the folder directly below the root determines the label.
 
@@ -261,7 +261,7 @@ def _walk_images(
 
 
 @suggest_constructor_arguments
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ImagePairs(Source):
     """Pairs of an image and a label mask from two folders, matched by file stem.
 

@@ -31,7 +31,7 @@ Column = str | int
 
 
 @suggest_constructor_arguments
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LabelFile(Source):
     r"""Images listed in a file of JSON lines, such as ``{"0001.png": 5}``; an object may list several images.
 
@@ -155,7 +155,7 @@ def _label_line_error(origin: str, line: int, expected: str, found: str) -> Labe
 
 
 @suggest_constructor_arguments
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ListFile(Source):
     """Images of an MXNet image list (``.lst``). The indices in the list become the keys of the records.
 
@@ -211,7 +211,7 @@ class ListFile(Source):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PathList(Source):
     """Images without labels, listed by their paths.
 
@@ -246,7 +246,7 @@ class PathList(Source):
 
 
 @suggest_constructor_arguments
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table(Source):
     """Images of a CSV or TSV table.
 
