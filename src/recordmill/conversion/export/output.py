@@ -133,10 +133,8 @@ class LocalFolder:
         """Write a file, and create the folders that contain it."""
         path = self._add_file(name)
         self.num_bytes += len(data)
-        with convert_write_errors(path, "cannot write"), open(path, "xb", buffering=0) as file:
-            view = memoryview(data)
-            while view:
-                view = view[file.write(view) :]
+        with convert_write_errors(path, "cannot write"), open(path, "xb") as file:
+            file.write(data)
 
     def create_file(self, name: str) -> LocalFile:
         """Create a file, and the folders that contain it."""
