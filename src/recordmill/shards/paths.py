@@ -15,7 +15,7 @@ from recordmill.formats.detect import guess_format_from_name
 from recordmill.formats.registry import FORMATS
 from recordmill.shards.class_names import LABELS_FILE
 from recordmill.shards.open import NAME_SHARDS_HINT
-from recordmill.storage.addresses import check_path, is_address, redact
+from recordmill.storage.addresses import check_path, is_address, is_web_address, redact
 from recordmill.storage.base import Storage
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -75,7 +75,7 @@ def no_shard_error(name: str) -> FileNotFoundError:
 def _explain_missing(name: str) -> str:
     """Return the error message for a path or pattern without matching files, with the likely reason."""
     if is_address(name):
-        web = name.startswith(("https://", "http://"))
+        web = is_web_address(name)
         return "no object has this name" + (": web servers do not list folders, so name each shard" if web else "")
     if os.path.isdir(name):
         folders = _find_folders_of_shards(name)

@@ -12,7 +12,6 @@ from recordmill.errors import UnsupportedPathError
 
 _BUCKET_SCHEMES, _WEB_SCHEMES = ("s3", "s3a", "gs", "az"), ("https", "http")
 SCHEMES = (*_BUCKET_SCHEMES, "abfs", "abfss", *_WEB_SCHEMES)
-_WEB_ADDRESSES = ("https://", "http://")
 # Matches an address such as s3://bucket/train. It also matches s3:/bucket/train, because pathlib removes one slash.
 _ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/(?P<slash>/?)(?P<rest>.*)", re.DOTALL)
 _REMOTE = re.compile(rf"(?:{'|'.join(SCHEMES)})://")
@@ -48,6 +47,11 @@ def is_address(path: str) -> bool:
     return _REMOTE.match(path) is not None
 
 
+def is_web_address(path: str) -> bool:
+    """Return True if a path is the address of a file on a web server, which is read-only and cannot list folders."""
+    return path.startswith(("https://", "http://"))
+
+
 def check_path(path: str | os.PathLike[str]) -> str:
     """Return a local path or a supported address as str; raise UnsupportedPathError for any other address."""
     name = os.fsdecode(path)
@@ -81,7 +85,7 @@ def check_path(path: str | os.PathLike[str]) -> str:
 def check_output_path(path: str | os.PathLike[str]) -> str:
     """Return the path of a destination as str; raise UnsupportedPathError if it cannot be written."""
     name = check_path(path)
-    if name.startswith(_WEB_ADDRESSES):
+    if is_web_address(name):
         raise UnsupportedPathError(
             "files cannot be written to a web server",
             kind="remote_path",
@@ -103,7 +107,7 @@ def normalize_address(address: str) -> str:
 
 def split_address(address: str) -> Address:
     """Split an address into its root and its key."""
-    if not address.startswith(_WEB_ADDRESSES):
+    if not is_web_address(address):
         scheme, _, rest = address.partition("://")
         bucket, _, key = rest.partition("/")
         return Address(f"{scheme}://{bucket}", key)

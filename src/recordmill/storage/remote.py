@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.errors import RemoteError
-from recordmill.storage.addresses import expand_braces, is_address, redact, split_address
+from recordmill.storage.addresses import expand_braces, is_address, is_web_address, redact, split_address
 from recordmill.storage.base import Stat, output_exists_error
 from recordmill.storage.block_cache import BlockCache
 from recordmill.storage.compression import Compression
@@ -129,7 +129,7 @@ class RemoteStorage:
 
     def _expand_pattern(self, pattern: str) -> list[str]:
         key = split_address(pattern).key
-        if not _HAS_MAGIC.search(key) or pattern.startswith(("https://", "http://")):
+        if not _HAS_MAGIC.search(key) or is_web_address(pattern):
             if not pattern.endswith("/") and self.exists(pattern):
                 return [pattern]
             names = self._list_folder(pattern.rstrip("/")) or []
@@ -159,7 +159,7 @@ class RemoteStorage:
         store, key = self._find_store(folder)
         names: list[str] | None
         try:
-            listed = None if folder.startswith(("https://", "http://")) else store.list(key)
+            listed = None if is_web_address(folder) else store.list(key)
         except RemoteError as error:
             if error.kind != "access_denied":
                 raise
@@ -192,7 +192,7 @@ class RemoteStorage:
         if not is_address(path):
             raise FileNotFoundError(2, "no such object", path)
         store, key = self._find_store(path)
-        if not key and not path.startswith(("https://", "http://")):
+        if not key and not is_web_address(path):
             raise FileNotFoundError(2, "a bucket is not an object", store.address(key))
         folder, _, name = path.rpartition("/")
         if self._keeps_listings and key:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recordmill import _core
 from recordmill.errors import ImageError, MissingInputError
-from recordmill.storage.addresses import check_path, describe_path, is_address, redact
+from recordmill.storage.addresses import check_path, describe_path, is_address, is_web_address, redact
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.storage.local import LOCAL
@@ -327,7 +327,7 @@ def _join_paths(root: str, names: list[str]) -> list[str]:
     prefix = root if root.endswith(os.sep) else root + os.sep
     if not is_address(root):
         return [name if name.startswith(os.sep) else prefix + name for name in names]
-    encode = quote if root.startswith(("https://", "http://")) else str
+    encode = quote if is_web_address(root) else str
     return [name if name.startswith("/") or is_address(name) else _join_address(prefix, encode(name)) for name in names]
 
 

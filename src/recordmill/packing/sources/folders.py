@@ -13,7 +13,7 @@ import numpy as np
 
 from recordmill.errors import ImageError, InputError, LabelError, UnsupportedPathError
 from recordmill.packing.sources.base import IMAGE_SUFFIXES, Items, Source, find_source, is_folder, read_text
-from recordmill.storage.addresses import check_path, describe_path
+from recordmill.storage.addresses import check_path, describe_path, is_web_address
 from recordmill.storage.base import Storage
 from recordmill.storage.choose import StorageOptions, choose_storage
 from recordmill.suggestions import suggest_constructor_arguments
@@ -28,7 +28,7 @@ VOC_FOLDERS = ("JPEGImages", "SegmentationClass")
 def find_folder(path: str | os.PathLike[str], options: StorageOptions) -> tuple[str, Storage]:
     """Return the path of an image folder as str, and its storage; raise an error if it does not exist or is a file."""
     name = check_path(path)
-    if name.startswith(("https://", "http://")):
+    if is_web_address(name):
         raise UnsupportedPathError(
             "web servers do not list their folders",
             kind="remote_path",
@@ -342,10 +342,10 @@ class ImagePairs(Source):
         Items
         """
         options = self.storage_options
-        images, masks = find_folder(self.images, options)[0], find_folder(self.masks, options)[0]
-        storage = choose_storage([images, masks], options)
+        (images, storage), (masks, mask_storage) = (find_folder(path, options) for path in (self.images, self.masks))
+        choose_storage([images, masks], options)  # Raises an error if only one of the folders is remote.
         image_of = _list_stems(images, storage, self.extensions, "")
-        mask_of = _list_stems(masks, storage, self.extensions, self.mask_ending)
+        mask_of = _list_stems(masks, mask_storage, self.extensions, self.mask_ending)
         if self.names is None:
             stems, lines, origin = sorted(image_of.keys() | mask_of.keys()), None, None
         else:
