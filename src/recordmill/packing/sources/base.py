@@ -188,12 +188,12 @@ class Items:
         return _join_paths(self.mask_root, self.masks or [])
 
     def count_fitting(self, max_bytes: int) -> tuple[int, NDArray[np.int64]]:
-        """Return how many of the first files have a total size of at most `max_bytes`, at least 1; and their stamps.
+        """Count how many files, from the first one on, fit into `max_bytes`; also return their stamps.
 
         Parameters
         ----------
         max_bytes : int
-            Maximum total size in bytes. A missing file counts as 0 bytes.
+            Maximum total size in bytes. A missing file counts as 0 bytes; a single file always fits.
 
         Returns
         -------
@@ -292,7 +292,7 @@ def add_remote_files(items: Items, options: StorageOptions) -> Items:
 
 
 def _check_same_kind(items: Items, rows: list[int]) -> None:
-    """Raise ImageError if `rows` is not empty. It contains the local paths among addresses, or the other way round."""
+    """Raise ImageError if there are `rows`: positions of local paths in a list of addresses, or the reverse."""
     if not rows:
         return
     listed = items.describe_origin(rows[0])
